@@ -60,7 +60,7 @@ def test_exact_prints_the_fractions_of_golf(bayeswise: Command) -> None:
 def test_json_is_what_python_answers(bayeswise: Command) -> None:
     printed = json.loads(bayeswise("bayes", *DISEASE, "--observe", "positive", "positive", "--json").out)
     answer = bayes({"disease": ".004"}, {"positive": {"disease": ".8", "healthy": ".1"}}, ["positive", "positive"])
-    assert printed == answer.to_dict()
+    assert printed == {"schema": 1, **answer.to_dict()}
     assert printed["exact"]["posterior"]["disease"] == "64/313"
 
 

@@ -59,7 +59,7 @@ def test_value_of_knowing(bayeswise: Command) -> None:
 
 
 def test_tornado_and_sensitivity(bayeswise: Command) -> None:
-    widest = json.loads(bayeswise("diagram", "tornado", OIL, "--spread", ".2", "--json").out)[0]
+    widest = json.loads(bayeswise("diagram", "tornado", OIL, "--spread", ".2", "--json").out)["rows"][0]
     assert (widest["entry"], widest["policy_changes"]) == ("P(oil = dry)", True)
     facts = json.loads(bayeswise("diagram", "sensitivity", OIL, "oil", "dry", "--json").out)
     assert facts["thresholds"] == pytest.approx([27 / 59, 44 / 65, 39 / 56])

@@ -30,7 +30,7 @@ def explained(command: Command, *words: object) -> dict[str, Any]:
 def test_the_reckoning_is_that_of_python(bayeswise: Command, golf_model: Path) -> None:
     account = bw.load(golf_model).explain(ROW)
     facts = explained(bayeswise, golf_model, "--row", *TYPED)
-    assert facts == {**account.to_dict(), "balance": facts["balance"]}
+    assert facts == {"schema": 1, **account.to_dict(), "balance": facts["balance"]}
     assert facts["balance"]["log_odds"] == account.log_odds("no", "yes")
 
 

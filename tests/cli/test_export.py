@@ -67,7 +67,7 @@ def test_a_graph_is_written_whole(bayeswise: Command, loan: Path, tmp_path: Path
     path = tmp_path / "loan.onnx"
     done = bayeswise("export", loan, "--onnx", path, "--json")
     assert done.code == 0
-    assert json.loads(done.out) == {"onnx": str(path), "bytes": path.stat().st_size}
+    assert json.loads(done.out) == {"schema": 1, "onnx": str(path), "bytes": path.stat().st_size}
     assert path.read_bytes() == bw.load(loan).to_onnx()
 
 

@@ -34,6 +34,7 @@ def test_rows_can_come_through_a_pipe_and_the_model_can_be_replaced(
     gone, _ = split(golf, write)
     answer = bayeswise("forget", golf_model, "-", "-o", golf_model, "--json", stdin=gone.read_bytes())
     assert json.loads(answer.out) == {
+        "schema": 1,
         "model": str(golf_model),
         "replaced": True,
         "source": "standard input",

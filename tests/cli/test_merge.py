@@ -33,6 +33,7 @@ def test_models_of_shards_add_up_to_the_pooled_model(
 def test_json_says_what_was_merged(bayeswise: Command, golf_model: Path, tmp_path: Path) -> None:
     answer = bayeswise("merge", golf_model, golf_model, "-o", tmp_path / "two", "--json")
     assert json.loads(answer.out) == {
+        "schema": 1,
         "model": str(tmp_path / "two"),
         "replaced": False,
         "merged": [str(golf_model)] * 2,

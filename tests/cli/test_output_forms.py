@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import bayeswise as bw
+from bayeswise.cli.app import VERBS
 from bayeswise.cli.output.table_text import _STARTS_A_CELL, CsvText, guarded
 from bayeswise.tables.source import open_source
 
@@ -53,6 +54,55 @@ def read(path: Path) -> list[dict[str, Any]]:
     return list(csv.DictReader(io.StringIO(data.decode()), delimiter="\t" if form == "tsv" else ","))
 
 
+def test_every_document_of_json_begins_with_the_version_of_its_form(
+    bayeswise: Command, golf: Path, golf_model: Path, tmp_path: Path
+) -> None:
+    examples = golf.parent
+    rows, bif, oil, out = examples / "golf-tomorrow.csv", examples / "asia.bif", examples / "oil.toml", tmp_path / "o"
+    row = ("--row", "outlook=sunny", "wind=weak")
+    costs = tmp_path / "costs.csv"
+    costs.write_text("action,no,yes\ngo,1,0\nstay,0,3\n")
+    commands = {
+        "look": (golf, "-t", "play"),
+        "fit": (golf, "-t", "play", "-o", out),
+        "predict": (golf_model, rows),
+        "init-decision": (golf, "-t", "play"),
+        "decide": (golf_model, rows, "--costs", costs),
+        "check": (golf_model, golf, "--costs", costs),
+        "report": (golf_model, golf, "--costs", costs, "-o", tmp_path / "report.html"),
+        "thresholds": ("--costs", costs),
+        "next-test": (golf_model, *row, "--costs", costs, "--price", "humidity=0.1"),
+        "explain": (golf_model, *row),
+        "inspect": (golf_model,),
+        "export": (golf_model, "--sql", "duckdb"),
+        "merge": (golf_model, golf_model, "-o", out),
+        "forget": (golf_model, examples / "golf-regretted.csv", "-o", out),
+        "bayes": ("--prior", "a=.1", "b=.9", "--likelihood", "x:a=.5", "x:b=.25", "--observe", "x"),
+        "concept": (golf, "-t", "play"),
+        "network query": (bif, "lung", "--given", "smoke=yes"),
+        "network show": (bif,),
+        "network explain": (bif, "lung", "--given", "smoke=yes"),
+        "network effect": (bif, "smoke", "lung"),
+        "network conflict": (bif, "--given", "smoke=yes", "lung=yes"),
+        "network learn": (golf, "-o", tmp_path / "learned.bif"),
+        "diagram solve": (oil,),
+        "diagram value": (oil,),
+        "diagram tornado": (oil,),
+        "diagram sensitivity": (oil, "report", "open", "--case", "test=yes", "oil=dry"),
+        "diagram show": (oil,),
+        "label": (golf, "-t", "play", "-o", tmp_path / "session"),
+        "compare": (golf, "-t", "play", "--models", "naive-bayes,logistic"),
+    }
+    for verb, words in commands.items():
+        answer = bayeswise(*verb.split(), *words, "--json")
+        assert answer.code in (0, 5), (verb, answer.err)
+        document = answer.out.splitlines()[0] if verb == "label" else answer.out
+        assert next(iter(json.loads(document).items())) == ("schema", 1), verb
+    told = {verb.split()[0] for verb in commands}
+    without = {"serve", "densities"}  # a server; a picture, whose tests are elsewhere
+    assert told | without == set(VERBS)
+
+
 @pytest.mark.parametrize("verb", ["predict", "decide"])
 @pytest.mark.parametrize("form", ["csv", "tsv", "jsonl", "ndjson", "json", "parquet", "csv.gz", "csv.bz2", "jsonl.gz"])
 def test_the_suffix_says_the_form(
@@ -74,7 +124,9 @@ def test_the_suffix_says_the_form(
     assert open_source(out).columns[0].name == "id"
 
 
-@pytest.mark.parametrize("suffix", ["xlsx", "db", "arrow", "csv.zst", "ods", "bayeswise", "parquet.gz", "jsonl.bz2"])
+@pytest.mark.parametrize(
+    "suffix", ["xlsx", "db", "arrow", "csv.zst", "bayeswise", "parquet.gz", "jsonl.bz2", "out", "cvs"]
+)
 def test_a_form_that_cannot_be_written_is_refused_before_the_work(
     bayeswise: Command, write: Callable[..., Path], model: Path, tmp_path: Path, suffix: str
 ) -> None:
@@ -93,6 +145,17 @@ def test_a_format_against_the_suffix_is_refused(
         assert answer.code == 2 and "promises parquet" in answer.err
     assert bayeswise("predict", model, new, "-o", tmp_path / "out.data", "--format", "parquet").code == 0
     assert pq.read_table(tmp_path / "out.data").num_rows == 3
+
+
+def test_without_a_suffix_rows_are_csv_and_a_form_that_is_asked_for_needs_none(
+    bayeswise: Command, write: Callable[..., Path], model: Path, tmp_path: Path
+) -> None:
+    new = write(NEW, "new.csv")
+    assert bayeswise("predict", model, new, "-o", tmp_path / "rows").code == 0
+    assert bayeswise("predict", model, new, "-o", tmp_path / "rows.out", "--format", "csv").code == 0
+    assert (tmp_path / "rows").read_bytes() == (tmp_path / "rows.out").read_bytes()
+    refused = bayeswise("predict", model, new, "-o", tmp_path / "rows.xlsx", "--format", "csv")
+    assert refused.code == 2 and "--format" not in refused.err
 
 
 def test_parquet_has_types_also_without_rows_and_with_odd_cells(

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from bayeswise.cli.output.writing import json_document
 from bayeswise.foundation.errors import ParameterError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def run(
         raise ParameterError("there is no prior", fix="add --prior STATE=P, as in --prior disease=.004")
     priors = _mapping((_split(piece, "prior", "disease=.004") for piece in prior), "prior")
     answer = bayes(priors, _likelihoods(likelihood or [], list(priors)), observe or [], density=density)
-    print(_json(answer.to_dict()) if as_json else inference_text(answer, exact=exact))
+    print(json_document(answer.to_dict()) if as_json else inference_text(answer, exact=exact))
 
 
 def _joint_answer(table: JointTable, observe: list[str], exact: bool, as_json: bool) -> str:
@@ -68,7 +68,7 @@ def _joint_answer(table: JointTable, observe: list[str], exact: bool, as_json: b
         "observed": evidence,
         "conditional": table.given(evidence).to_dict()["joint"] if evidence else None,
     }
-    return _json(answer)
+    return json_document(answer)
 
 
 # -- the pieces of the command line -------------------------------------------------------------------------
@@ -151,7 +151,3 @@ def _refuse_both(prior: list[str] | None, likelihood: list[str] | None) -> None:
             "a joint table already holds prior and likelihood",
             fix="give either --joint, or --prior and --likelihood",
         )
-
-
-def _json(answer: Mapping[str, object]) -> str:
-    return json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=2)

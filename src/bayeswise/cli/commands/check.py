@@ -62,7 +62,7 @@ def run(
     Without --cv the rows must not be training rows. --prior, or the prior of the costs file, applies to these rows.
     """
     from bayeswise.cli.options.reading import load_for
-    from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.cli.output.writing import json_document
 
     if max_cost is not None and math.isnan(max_cost):
         raise UsageError("--max-cost is not a number", fix="write what a case may cost, such as 3.5")
@@ -71,7 +71,7 @@ def run(
     fitted = load_for("check", model, "predict_proba", "classes", "schema")
     found, used, _, learned = evaluated(fitted, files, asked.decision(fitted), asked, reader)
     facts = {**found.to_dict(), "max_cost": max_cost, "rows_were_learned": learned}
-    print(json_text(facts, indent=2) if as_json else found.to_text())
+    print(json_document(facts) if as_json else found.to_text())
     if asked.cv is not None or not learned:  # of learned rows as they are nothing follows
         say(*promise_lines(found, calibrated=used.capabilities.calibrated))
     if max_cost is not None and not found.cost_per_case.mean <= max_cost:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bayeswise.cli.options import columns, reading
-from bayeswise.cli.output.table_text import as_json as json_text
+from bayeswise.cli.output.writing import json_document
 from bayeswise.foundation.errors import FitError, UsageError
 from bayeswise.foundation.progress import Bar
 from bayeswise.render.plain import json_number
@@ -79,7 +79,7 @@ def run(
         )
     command = fit_command(files, target, found.best.name, vars(kinds), costs)
     if as_json:
-        print(json_text(comparison_facts(found, target, command), indent=2))
+        print(json_document(comparison_facts(found, target, command)))
         return
     print("\n".join(comparison_lines(found)))
     say(*(f"{name}: {error.what}." for name, error in found.failed.items()))
@@ -154,7 +154,7 @@ def _by_bits(source: Source, target: str, costs: str | None, overrides: dict[str
     if as_json:
         left_out = {"target": target, "left_out": lines[0].n_rows, "interval": interval}
         facts = {**left_out, "models": [_facts(line) for line in lines]}
-        print(json_text(facts, indent=2))
+        print(json_document(facts))
         return
     print("\n".join(_page(lines)))
     notes = {"of each fold": "in ten folds that choose their own", "of all rows": "with the families of all rows"}

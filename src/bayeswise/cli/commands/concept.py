@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
 import typer
 
 from bayeswise.cli.options import columns, reading
+from bayeswise.cli.output.writing import json_document
 from bayeswise.foundation.errors import row_number
 from bayeswise.render.numbers import number
 
@@ -51,7 +51,7 @@ def run(
         source, target, positive=_label(positive, source, target), noise=noise, prior=prior, **overrides
     )
     facts = as_plain(model)
-    print(json.dumps(facts, ensure_ascii=False, indent=2) if as_json else "\n".join(_page(facts, target)))
+    print(json_document(facts) if as_json else "\n".join(_page(facts, target)))
 
 
 def _label(positive: str | None, source: Any, target: str) -> Any:

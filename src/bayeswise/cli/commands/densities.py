@@ -56,7 +56,7 @@ def run(
 
     The error of the best rule is irreducible; that of a boundary chosen by hand is larger by what is reducible.
     """
-    from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.cli.output.writing import json_document
 
     if (model is None) == (not classes):
         raise UsageError("a model or classes are needed", fix=f"name a model file, or add {_EXAMPLE}")
@@ -75,7 +75,7 @@ def run(
     facts = _facts(densities, rule, cuts)
     if png is not None:
         _draw(densities, rule, cuts).save(png)
-    print(json_text({**facts, "curves": densities.to_columns()}, indent=2) if as_json else "\n".join(_lines(facts)))
+    print(json_document({**facts, "curves": densities.to_columns()}) if as_json else "\n".join(_lines(facts)))
     say(*([f"Saved {png}."] if png is not None else []))
 
 

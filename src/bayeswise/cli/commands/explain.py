@@ -77,7 +77,7 @@ def run(
         show_score,
         steps_of,
     )
-    from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.cli.output.writing import json_document
     from bayeswise.explanations import Account
 
     fitted = load_for("explain", model, "explain", "schema")
@@ -120,7 +120,7 @@ def run(
         draw(account, png)
     if as_json:
         written = {"steps": calculation.to_dict()} if calculation is not None else {}
-        print(json_text({**facts_of(account, rival, flip, change), **distances, **written}, indent=2))
+        print(json_document({**facts_of(account, rival, flip, change), **distances, **written}))
         return
     if calculation is not None:
         print(calculation)

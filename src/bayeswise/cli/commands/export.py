@@ -115,6 +115,6 @@ def _write_graph(model: Any, path: str, decision: Any, as_json: bool) -> None:
 
 
 def _print_json(facts: dict[str, Any]) -> None:
-    from bayeswise.cli.output.table_text import as_json
+    from bayeswise.cli.output.writing import json_document
 
-    sys.stdout.write(as_json(facts, indent=2) + "\n")
+    sys.stdout.write(json_document(facts) + "\n")

@@ -68,7 +68,7 @@ def run(
     """
     from bayeswise.cli.options.fitting import FitRequest, facts_of
     from bayeswise.cli.options.reading import load_for
-    from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.cli.output.writing import json_document
     from bayeswise.models.fitting import learned_like, with_calibration
 
     model_like = None if like is None else load_for("fit --like", like, "schema", "settings")
@@ -94,7 +94,7 @@ def run(
     facts = facts_of(model, report, source.description, path, replaced)  # finds all that is wrong before it is saved
     model.save(path)
     if as_json:
-        print(json_text(facts, indent=2))
+        print(json_document(facts))
         return
     from bayeswise.cli.output.fit_page import show
 

@@ -51,7 +51,7 @@ def run(
     remain are refused, too.
     """
     from bayeswise.cli.options.reading import load_for
-    from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.cli.output.writing import json_document
     from bayeswise.models.facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
 
     fitted = load_for("forget", model, "forget", "statistics")
@@ -80,7 +80,7 @@ def run(
         **calibration_of(after),
     }
     if as_json:
-        print(json_text(facts, indent=2))
+        print(json_document(facts))
         return
     show(facts, weighted=fitted.schema.weight is not None)
     say(*calibration_lines(facts))

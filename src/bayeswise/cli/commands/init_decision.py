@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from typing import Annotated
 
 import typer
 
 from bayeswise.cli.options import reading
-from bayeswise.cli.output.writing import check_output, say
+from bayeswise.cli.output.writing import check_output, json_document, say
 from bayeswise.decisions.costs.decision_file import toml_key, toml_text
 from bayeswise.foundation.atomic import replacing_text
 from bayeswise.foundation.errors import UsageError
@@ -48,7 +47,7 @@ def run(
     assert found is not None
     if as_json:
         facts = {"target": found.target.name, "classes": keyed(found.classes), "file": text}
-        print(json.dumps(facts, ensure_ascii=False, indent=2))
+        print(json_document(facts))
     elif out is None:
         print(text, end="")
     if out is not None:

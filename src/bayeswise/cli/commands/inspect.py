@@ -18,14 +18,14 @@ def run(
     bayeswise inspect play.bayeswise --json | jq .columns
     """
     from bayeswise.cli.options.reading import load_with_facts
-    from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.cli.output.writing import json_document
     from bayeswise.models.facts import about_model
 
     fitted, described = load_with_facts("inspect", model, "schema")
     about_file = {name: described[name] for name in ("kind", "format", "checksum", "size")}
     facts = {"model": model, **about_file, **about_model(fitted)}
     if as_json:
-        print(json_text(facts, indent=2))
+        print(json_document(facts))
         return
     from bayeswise.cli.output.inspect_page import show
 

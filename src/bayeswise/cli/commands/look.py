@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Annotated
 
 import typer
 
 from bayeswise.cli.options import columns, reading
+from bayeswise.cli.output.writing import json_document
 from bayeswise.tables.schema.inference import examine, find_leaks
 from bayeswise.tables.schema.report import report, stops
 
@@ -30,7 +30,7 @@ def run(
     examination = examine(source, target, weight=weight, **kinds.asked_for(names))
     answer = report(examination, names, (*examination.advice, *find_leaks(source, examination)))
     if as_json:
-        print(json.dumps(answer, ensure_ascii=False, indent=2))
+        print(json_document(answer))
     else:
         from bayeswise.cli.output.look_page import show
 

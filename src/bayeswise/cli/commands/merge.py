@@ -29,7 +29,7 @@ def run(
     The models must have the same columns and settings; use `fit --like`.
     """
     from bayeswise.cli.options.reading import load_for
-    from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.cli.output.writing import json_document
     from bayeswise.models.facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
     from bayeswise.models.table_model import capabilities_of
 
@@ -53,7 +53,7 @@ def run(
         **calibration_of(merged),
     }
     if as_json:
-        print(json_text(facts, indent=2))
+        print(json_document(facts))
         return
     show(facts, loaded)
     say(*calibration_lines(facts))

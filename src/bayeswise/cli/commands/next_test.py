@@ -44,7 +44,7 @@ def run(
     """
     from bayeswise.cli.options.one_row import typed_row
     from bayeswise.cli.options.reading import load_for
-    from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.cli.output.writing import json_document
     from bayeswise.evaluation.empty_columns import next_test_for
 
     fitted = load_for("next-test", model, "predict_proba", "classes")
@@ -61,7 +61,7 @@ def run(
         prior=costs_option.new_prior(decision, prior, fitted.classes),
         depth=depth,
     )
-    print(json_text(_facts(answer), indent=2) if as_json else "\n".join(_lines(answer)))
+    print(json_document(_facts(answer)) if as_json else "\n".join(_lines(answer)))
 
 
 def _numbers(cells: Any, names: tuple[str, ...]) -> dict[str, float]:

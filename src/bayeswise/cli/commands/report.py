@@ -36,7 +36,7 @@ def run(
     each action.
     """
     from bayeswise.cli.options.reading import load_for
-    from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.cli.output.writing import json_document
     from bayeswise.evaluation.report import report_page
     from bayeswise.foundation.atomic import replacing_text
 
@@ -51,7 +51,7 @@ def run(
             stories = closest_calls(used, source, decision.costs)
         page.write(report_page(found, title=title, calibrated=used.capabilities.calibrated, stories=stories))
     if as_json:
-        print(json_text({**found.to_dict(), "rows_were_learned": learned}, indent=2))
+        print(json_document({**found.to_dict(), "rows_were_learned": learned}))
     say(f"Saved {out}.")
 
 

@@ -31,7 +31,7 @@ def run(
     bayeswise thresholds decision.toml --prior spam=.2 ham=.8
     bayeswise thresholds loan.toml --row amount=5000
     """
-    from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.cli.output.writing import json_document
     from bayeswise.decisions.policy.rule import rule
 
     if (file is None) == (costs is None):
@@ -46,7 +46,7 @@ def run(
         found = len(policy.costs.states)
         raise UsageError(f"--prior is for the likelihood ratio of two states; there are {found}", fix="leave it out")
     facts = _facts(policy, _prior(prior, decision, policy.costs.states))
-    print(json_text(facts, indent=2) if as_json else "\n".join(_lines(facts)))
+    print(json_document(facts) if as_json else "\n".join(_lines(facts)))
 
 
 def _cells(typed: list[str] | None) -> dict[str, Any] | None:

@@ -36,9 +36,9 @@ def rival_in(account: Account, against: str | None) -> Label:
 
 def show_score(account: ScoreAccount, as_json: bool) -> None:
     """What the columns add to a number."""
-    from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.cli.output.writing import json_document
 
-    print(json_text(account.to_dict(), indent=2) if as_json else account.to_text())
+    print(json_document(account.to_dict()) if as_json else account.to_text())
 
 
 def distances_of(model: Any, batch: Batch) -> dict[str, Any]:
@@ -103,7 +103,7 @@ def action_explained(
 ) -> None:
     """Why this action, what would change it, and the page or picture of the states that decide it."""
     from bayeswise.cli.options.costs import new_prior
-    from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.cli.output.writing import json_document
     from bayeswise.decisions.policy.action_account import ActionAccount, action_named, with_change, with_prior
 
     _refuse_other_posterior(model, one, account)
@@ -126,7 +126,7 @@ def action_explained(
         facts = {**facts_of(account, story.states[1], False, None, story.states[0]), "decision": story.to_dict()}
         if flip:
             facts["flip"] = None if story.change is None else story.change.to_dict()
-        print(json_text(facts, indent=2))
+        print(json_document(facts))
         return
     print(story.to_text(width=console_width()))
     if flip and keep:

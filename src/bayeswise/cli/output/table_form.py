@@ -24,7 +24,7 @@ _FORMS: dict[str, Form] = {f".{form}": form for form in FORMS} | {".ndjson": "js
 _PACKERS: dict[str, Callable[[], Any]] = {".gz": lambda: zlib.compressobj(wbits=31), ".bz2": bz2.BZ2Compressor}
 _PACKED: dict[str, tuple[str, ...]] = {".csv": (".gz", ".bz2"), ".tsv": (".gz", ".bz2"), ".tab": (".gz", ".bz2")}
 _PACKED |= {".jsonl": (".gz",), ".ndjson": (".gz",), ".json": (".gz",), ".parquet": (), ".pq": ()}  # what is read again
-_NOT_WRITTEN = frozenset(
+_NEVER_WRITTEN = frozenset(
     (
         *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".db", ".sqlite", ".sqlite3", ".duckdb", ".arrow", ".feather"),
         *(".ipc", ".zst", ".zip", ".xz", ".7z", ".avro", ".orc", ".h5", ".dta", ".sav", ".sas7bdat", ".rds", ".pkl"),
@@ -58,9 +58,9 @@ class TableForm:
 
     @classmethod
     def of(cls, path: str | None, asked: Form | None, *, as_json: bool = False) -> TableForm:
-        """What was asked for, else what the suffix says; a suffix that promises something else is refused.
+        """What was asked for, else what the suffix says, else CSV; a suffix that says something else is refused.
 
-        >>> TableForm.of("rows.jsonl.gz", None), TableForm.of("rows.out", None)
+        >>> TableForm.of("rows.jsonl.gz", None), TableForm.of("rows", None)
         (TableForm(form='jsonl', packing='.gz'), TableForm(form='csv', packing=None))
         """
         if path is None or path == "-":
@@ -68,13 +68,15 @@ class TableForm:
         *_, before, last = ["", "", *(suffix.lower() for suffix in Path(path).suffixes)]
         packing = last if last in _PACKERS else None
         suffix = before if packing else last
-        if suffix in _NOT_WRITTEN or (packing and packing not in _PACKED.get(suffix, (packing,))):
-            raise UsageError(
-                f"{shortened(path)}: rows cannot be written as {suffix}{packing or ''}",
-                fix=f"name a file that ends in {_KNOWN}",
-            )
         promised = _FORMS.get(suffix)
         wanted: Form | None = "json" if as_json else asked
+        named = suffix not in _NEVER_WRITTEN and wanted is not None  # whose form is asked for may end as one likes
+        if (suffix and not promised and not named) or (packing and packing not in _PACKED.get(suffix, (packing,))):
+            otherwise = "" if suffix in _NEVER_WRITTEN or packing else f", or add --format {'|'.join(FORMS)}"
+            raise UsageError(
+                f"{shortened(path)}: rows cannot be written as {suffix}{packing or ''}",
+                fix=f"name a file that ends in {_KNOWN}{otherwise}",
+            )
         if wanted is not None and promised is not None and wanted != promised and "parquet" in (wanted, promised):
             option = "--json" if as_json else f"--format {asked}"
             raise UsageError(

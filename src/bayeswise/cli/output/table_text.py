@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from bayeswise.cli.output.writing import json_document
 from bayeswise.render.plain import json_value
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.names import normal_name
@@ -205,12 +206,12 @@ class JsonDocument(JsonArray):
 
     def begin(self, names: Sequence[str]) -> bytes:
         super().begin(names)
-        return as_json(self._beginning)[:-1].encode("utf-8", "surrogatepass") + b', "rows": ['
+        return json_document(self._beginning, indent=None)[:-1].encode("utf-8", "surrogatepass") + b', "rows": ['
 
     def end(self) -> Iterable[bytes]:
         yield b"\n], " + as_json(self._ending())[1:].encode("utf-8", "surrogatepass") + b"\n"
 
 
-def as_json(value: Any, indent: int | None = None) -> str:
+def as_json(value: Any) -> str:
     """JSON with the letters of the user's language, and nothing that is not JSON."""
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)

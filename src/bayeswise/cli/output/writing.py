@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import glob
+import json
 import re
 import sys
 import warnings
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
@@ -35,6 +36,18 @@ Picture: TypeAlias = Annotated[
     str | None,
     typer.Option("--png", metavar="OUT", help="Also write a picture, .png, .svg or .pdf (needs matplotlib)."),
 ]
+
+
+JSON_SCHEMA = 1  # of every document that --json prints; another one when a name goes or changes its meaning
+
+
+def json_document(facts: Mapping[str, Any], indent: int | None = 2) -> str:
+    """What --json prints: the version of its form, then the facts; names as they are, and no NaN.
+
+    >>> json_document({"rows": 14}, indent=None)
+    '{"schema": 1, "rows": 14}'
+    """
+    return json.dumps({"schema": JSON_SCHEMA, **facts}, ensure_ascii=False, allow_nan=False, indent=indent)
 
 
 @dataclass(frozen=True)

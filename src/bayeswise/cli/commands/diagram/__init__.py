@@ -233,7 +233,7 @@ def _draw(file: str, path: str | None, make: Callable[[], Any]) -> None:
 
 
 def _print(answer: tuple[Any, list[str]], as_json: bool) -> None:
-    from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.cli.output.writing import json_document
 
     facts, lines = answer
-    print(json_text(facts, indent=2) if as_json else "\n".join(lines))
+    print(json_document(facts if isinstance(facts, dict) else {"rows": facts}) if as_json else "\n".join(lines))

@@ -95,7 +95,7 @@ def run(
     from bayeswise.cli.commands.label.files import SessionFiles
     from bayeswise.cli.commands.label.labelling import Labelling
     from bayeswise.cli.commands.label.pool import PoolTable
-    from bayeswise.cli.output.table_text import as_json as json_text
+    from bayeswise.cli.output.writing import json_document
 
     if reading.STDIN in files:
         raise UsageError("standard input is for the answers", fix="name the pool as a file")
@@ -125,7 +125,7 @@ def run(
         session = Session(maker.learner, journal.header["classes"], journal)
         if not journal.is_new and not as_json:
             say(f"Resuming {kept.folder}: {session.n_answers:,} answer{'s' * (session.n_answers != 1)} so far.")
-        tell = (lambda facts: print(json_text(facts), flush=True)) if as_json else None
+        tell = (lambda facts: print(json_document(facts, indent=None), flush=True)) if as_json else None
         labelling = Labelling(session, pool, price, tell, target, raw)
         try:
             reason = labelling.run()

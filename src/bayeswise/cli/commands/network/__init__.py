@@ -12,7 +12,6 @@ learn.py     a network from a table
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -114,11 +113,6 @@ def strength_facts(found: EdgeStrengths) -> list[dict[str, Any]]:
         }
         for edge in found
     ]
-
-
-def as_json_text(answer: dict[str, Any]) -> str:
-    """An answer as JSON that any reader takes: no NaN, names as they are."""
-    return json.dumps(answer, ensure_ascii=False, allow_nan=False, indent=2)
 
 
 GIVEN = typer.Option("--given", "--evidence", metavar="NODE=STATE ...", help="Observed states (evidence).")

@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from bayeswise.cli.commands.network import GIVEN, as_json_text, evidence_from, network_from
+from bayeswise.cli.commands.network import GIVEN, evidence_from, network_from
+from bayeswise.cli.output.writing import json_document
 
 
 def conflict(
@@ -26,4 +27,4 @@ def conflict(
         print(found)
         return
     explained = [{"node": name, "state": state, "bits": bits} for name, state, bits in found.explained_by]
-    print(as_json_text({"bits": found.bits, "without": found.without, "explained_by": explained}))
+    print(json_document({"bits": found.bits, "without": found.without, "explained_by": explained}))

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from bayeswise.cli.commands.network import as_json_text, network_from
+from bayeswise.cli.commands.network import network_from
+from bayeswise.cli.output.writing import json_document
 
 
 def effect(
@@ -37,4 +38,4 @@ def effect(
         "adjusted_by": found.adjusted_by,
         "through": found.through,
     }
-    print(as_json_text(answer))
+    print(json_document(answer))

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from bayeswise.cli.commands.network import GIVEN, SOFT, as_json_text, evidence_from, network_from, soft_from
-from bayeswise.cli.output.writing import check_output, saved, say
+from bayeswise.cli.commands.network import GIVEN, SOFT, evidence_from, network_from, soft_from
+from bayeswise.cli.output.writing import check_output, json_document, saved, say
 from bayeswise.render.numbers import interval, number
 from bayeswise.render.terminal import aligned
 
@@ -59,7 +59,7 @@ def explain(
         ]
         trails = [{"finding": each.finding, "nodes": each.nodes, "bits": each.bits} for each in account.paths(paths)]
         more = ({"sensitivity": found} if sensitivity else {}) | ({"paths": trails} if paths else {})
-        print(as_json_text(account.to_dict() | more))
+        print(json_document(account.to_dict() | more))
         return
     print(account.to_text(width=min(110, shutil.get_terminal_size().columns)))
     if paths:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayeswise.cli.commands.network import as_json_text, network_from, strength_facts
+from bayeswise.cli.commands.network import network_from, strength_facts
 from bayeswise.cli.options import columns
 from bayeswise.cli.options.reading import Watched, open_table
-from bayeswise.cli.output.writing import check_output, saved, say
+from bayeswise.cli.output.writing import check_output, json_document, saved, say
 from bayeswise.foundation.errors import ParameterError, UsageError
 from bayeswise.foundation.progress import Bar, StepsBar
 from bayeswise.render.labels import guess
@@ -153,7 +153,7 @@ def learn(
     with StepsBar() as bar:
         network, found = _learned(rows, overrides, bar, (resamples, averaged) if strengths else None)
     network.write(output)
-    print(as_json_text(_facts(network, found, output, weight)) if as_json else _shown(network, found))
+    print(json_document(_facts(network, found, output, weight)) if as_json else _shown(network, found))
     say(*(f"Note: {note}." for note in network.notes), saved(output, False))
 
 
@@ -187,7 +187,7 @@ def _learn_gaussian(
     facts = {"nodes": list(network.names), "numbers": list(network.numbers), "notes": list(network.notes)}
     edges = [list(edge) for edge in network.edges]
     shown = "\n".join(f"{parent} -> {child}" for parent, child in network.edges)
-    print(as_json_text({**facts, "edges": edges, "weight": weight, "file": output}) if as_json else shown)
+    print(json_document({**facts, "edges": edges, "weight": weight, "file": output}) if as_json else shown)
     say(*(f"Note: {note}." for note in network.notes), saved(output, False))
 
 

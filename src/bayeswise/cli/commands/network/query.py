@@ -13,13 +13,13 @@ from bayeswise.cli.commands.network import (
     BELIEF,
     GIVEN,
     SOFT,
-    as_json_text,
     evidence_from,
     mixed_network_from,
     network_from,
     soft_from,
 )
 from bayeswise.cli.options.pairs import by_name
+from bayeswise.cli.output.writing import json_document
 from bayeswise.foundation.errors import UsageError
 from bayeswise.render.numbers import number
 from bayeswise.render.terminal import aligned
@@ -86,13 +86,13 @@ def query(
             raise UsageError("sampling answers for single nodes", fix="name nodes, without --joint and --best")
         overrides: dict[str, Any] = {"soft": likelihoods, "method": method, "n_rows": rows, "seed": seed}
         estimates = {name: network.estimate(name, evidence, **overrides) for name in names}
-        print(as_json_text(_sampled_facts(estimates)) if as_json else "\n".join(_sampled_lines(estimates)))
+        print(json_document(_sampled_facts(estimates)) if as_json else "\n".join(_sampled_lines(estimates)))
         return
     if best:
         print(_best(network, names or [], evidence, likelihoods, as_json))
         return
     answers = _answers(network, names or [], evidence, likelihoods, joint)
-    print(as_json_text(_facts(answers)) if as_json else "\n".join(_lines(answers)))
+    print(json_document(_facts(answers)) if as_json else "\n".join(_lines(answers)))
 
 
 def _of_mixed(
@@ -126,7 +126,7 @@ def _of_mixed(
             facts[name] = {_key(key): p for key, p in found.items()}
             lines += _lines({name: found})
     log_evidence = next(iter(answers.values())).log_evidence
-    return as_json_text({"posterior": facts, "log_evidence": log_evidence}) if as_json else "\n".join(lines)
+    return json_document({"posterior": facts, "log_evidence": log_evidence}) if as_json else "\n".join(lines)
 
 
 def _likelihoods(
@@ -151,7 +151,7 @@ def _best(
 ) -> str:
     found = network.most_probable(evidence, nodes=names or None, soft=soft)
     if as_json:
-        return as_json_text({"states": found.states, "probability": found.probability, "log_joint": found.log_joint})
+        return json_document({"states": found.states, "probability": found.probability, "log_joint": found.log_joint})
     lines = [f"{name} = {state}" for name, state in found.states.items()]
     return "\n".join([*lines, f"together {number(found.probability, 6)} given the evidence"])
 
@@ -165,7 +165,7 @@ def _top(
 ) -> str:
     found = network.most_probable_of(count, evidence, soft=soft)
     if as_json:
-        return as_json_text({"explanations": [{"states": e.states, "probability": e.probability} for e in found]})
+        return json_document({"explanations": [{"states": e.states, "probability": e.probability} for e in found]})
     free = [name for name in network if name not in evidence]
     rows = [["probability", *free], *([f"{e.probability:.6f}", *(str(e.states[n]) for n in free)] for e in found)]
     return "\n".join(aligned(rows))

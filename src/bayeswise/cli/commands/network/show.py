@@ -9,7 +9,6 @@ import typer
 from bayeswise.cli.commands.network import (
     GIVEN,
     SOFT,
-    as_json_text,
     evidence_from,
     mixed_network_from,
     network_from,
@@ -18,7 +17,7 @@ from bayeswise.cli.commands.network import (
 )
 from bayeswise.cli.options.pairs import by_name
 from bayeswise.cli.options.reading import open_table
-from bayeswise.cli.output.writing import check_output, saved, say
+from bayeswise.cli.output.writing import check_output, json_document, saved, say
 from bayeswise.foundation.errors import UsageError
 from bayeswise.foundation.progress import StepsBar
 
@@ -84,7 +83,7 @@ def show(
     if svg is None and html is None and not dot:
         if given or soft:
             raise UsageError("evidence is shown in a drawing", fix="add --svg drawing.svg, or ask `network query`")
-        print(as_json_text(_facts(network, wanted, found)) if as_json else _page(network, wanted, found))
+        print(json_document(_facts(network, wanted, found)) if as_json else _page(network, wanted, found))
         return
     for path in (svg, html):
         if path is not None and path != "-":
