@@ -89,6 +89,9 @@ def test_soft_evidence_about_an_effect_joins_its_causes() -> None:
     assert weight["hose"].beside == pytest.approx(log_odds({"hose": "yes"}) - log_odds({}), abs=1e-12)
     assert network.d_separated("rain", "hose")
     assert not network.d_separated("rain", "hose", soft=["wet"])
+    assert network.d_connected("rain") == ("wet",)
+    assert network.d_connected("rain", soft=["wet"]) == ("hose", "wet")
+    assert network.d_connected("rain", ["wet"]) == ("hose",)
 
 
 # -- paths ------------------------------------------------------------------------------------------------------

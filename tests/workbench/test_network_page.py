@@ -311,3 +311,13 @@ def test_what_is_observed_or_decided_changes_the_best_policy(
 def test_diagrams_and_decisions_are_told_apart(client: TestClient) -> None:
     kinds = {file["name"]: file["kind"] for file in client.get("/api/files").json()["files"]}
     assert (kinds["oil.toml"], kinds["credit.toml"]) == ("diagram", "decision")
+
+
+@pytest.mark.parametrize("suffix", ["xdsl", "net", "xmlbif"])
+def test_diagrams_of_other_programs_are_diagrams(client: TestClient, folder: Path, suffix: str) -> None:
+    bw.InfluenceDiagram.read(folder / "oil.toml").write(folder / f"oil.{suffix}")
+    bw.BeliefNetwork.read(folder / "asia.bif").write(folder / f"asia.{suffix}")
+    kinds = {file["name"]: file["kind"] for file in client.get("/api/files").json()["files"]}
+    assert (kinds[f"oil.{suffix}"], kinds[f"asia.{suffix}"]) == ("diagram", "network")
+    solved = client.post("/api/diagram/solve", json={"diagram": f"oil.{suffix}"}).json()
+    assert solved["utility"] == pytest.approx(22.5)

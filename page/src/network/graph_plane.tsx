@@ -34,7 +34,8 @@ interface Drawing {
 }
 
 const LOOKS = ["plain", "path", "require", "forbid", "cut", "weak"] as const;
-const [SMALLEST, LARGEST] = [0.85, 1.3];
+const SMALLEST = 0.85;
+const largest = (room: number) => (room > 1500 ? 1.6 : 1.3);
 const FAR = 5; // pixels that make a press a drag
 
 export function edgeKey({ parent, child }: { parent: string; child: string }): string {
@@ -49,7 +50,7 @@ export function GraphPlane({ label, nodes, edges, loose = [], drawNode, onDraw, 
   const pressed = useRef<{ from: string; x: number; y: number } | null>(null);
   const form = JSON.stringify([nodes, edges.map(({ parent, child }) => [parent, child]), room]);
   const placed = useMemo(() => placesOf(nodes, edges.map(({ parent, child }) => [parent, child] as const), room), [form]);
-  const scale = room && placed.width ? Math.min(LARGEST, Math.max(SMALLEST, room / placed.width)) : 1;
+  const scale = room && placed.width ? Math.min(largest(room), Math.max(SMALLEST, room / placed.width)) : 1;
 
   const pointOf = (event: PointerEvent) => new DOMPoint(event.clientX, event.clientY).matrixTransform(plane.current!.getScreenCTM()!.inverse());
   const press = (event: PointerEvent, from: string, handle: boolean) => {

@@ -197,6 +197,12 @@ class NetworkStructure:
         sides = [[self.place(name) for name in _as_names(side)] for side in (left, right, given, soft)]
         return graph.d_separated(self._parents, *sides)
 
+    def d_connected(self, node: str, given: Iterable[str] = (), *, soft: Iterable[str] = ()) -> tuple[str, ...]:
+        """The other nodes that may say something about a node once `given` is known: those not d-separated from it."""
+        known, hinted = ([self.place(name) for name in _as_names(names)] for names in (given, soft))
+        found = graph.reachable(self._parents, [self.place(node)], known, hinted) - {self.place(node)}
+        return tuple(name for place, name in enumerate(self.names) if place in found)
+
 
 def _nodes(nodes: Iterable[Node] | Mapping[str, Mapping[str, Any]]) -> list[Node]:
     if isinstance(nodes, Mapping):

@@ -43,7 +43,12 @@ _KINDS: tuple[tuple[FileKind, tuple[str, ...]], ...] = (
     ("table", _TABLES),
 )
 _SESSION = "journal"  # what makes a folder a labelling session
-_DIAGRAM = re.compile(rb"^\s*\[(chance|decision|utility)[.\]]", re.MULTILINE)
+_DIAGRAMS = {  # what only a diagram has, by the format of its file
+    ".toml": re.compile(rb"^\s*\[(chance|decision|utility)[.\]]", re.MULTILINE),
+    ".xdsl": re.compile(rb"<(decision|utility)\s"),
+    ".net": re.compile(rb"^\s*(decision|utility)\s+\w", re.MULTILINE),
+    ".xmlbif": re.compile(rb"TYPE\s*=\s*[\"'](decision|utility)[\"']", re.IGNORECASE),
+}
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 _MOST_FILES = 2_000
 _DEEPEST = 4
@@ -129,7 +134,7 @@ class Workspace:
             elif (kind := kind_of(entry.name)) is not None:
                 try:
                     found = self.file(name)
-                    kind = "diagram" if kind == "decision" and is_diagram(found) else kind
+                    kind = "diagram" if is_diagram(found) else kind
                     yield FileEntry(name, kind, found.stat().st_size, version_of(found))
                 except (UsageError, OSError):  # a link that leads out, or a file that went away
                     continue
@@ -201,9 +206,12 @@ def kind_of(name: str) -> FileKind | None:
 
 
 def is_diagram(path: Path) -> bool:
-    """Whether a TOML file has nodes, and not costs."""
+    """Whether a file has decisions or utilities beside chance nodes, by its first megabyte."""
+    mark = _DIAGRAMS.get(path.suffix.lower())
+    if mark is None:
+        return False
     with path.open("rb") as file:
-        return _DIAGRAM.search(file.read(1 << 16)) is not None
+        return mark.search(file.read(_HASHED_BYTES)) is not None
 
 
 def version_of(path: Path) -> str:

@@ -254,9 +254,9 @@ def _about_target(
     network: BeliefNetwork, target: str, text: str | None, evidence: dict[str, Any], soft: dict[str, dict[Any, float]]
 ) -> dict[str, Any]:
     """Which nodes say nothing about a target, what the others would say, and what the findings say."""
-    others = [name for name in network if name != target and name not in evidence]
+    joined = {target, *evidence, *network.d_connected(target, evidence, soft=soft)}
     found: dict[str, Any] = {
-        "separated": [name for name in others if network.d_separated(target, name, evidence, soft=soft)],
+        "separated": [name for name in network if name not in joined],
         "worth": network.mutual_information(target, evidence, soft=soft or None),
     }
     if not evidence and not soft:
