@@ -25,6 +25,7 @@ from bayeswise.models.table_model import (
     ScoredRows,
     capabilities_of,
     leaves_rows_out,
+    where_rows_are,
 )
 from bayeswise.posteriors.calibration import checked_method, fit_calibration
 from bayeswise.posteriors.calibration_maps import MAPS, AsItIs, Calibration
@@ -154,6 +155,7 @@ class CalibratedModel(ProbabilityModel):
         inner = rows.uncalibrated if isinstance(rows, CalibratedRows) else rows
         return np.asarray(self.model.log_evidence_of(inner))
 
+    @where_rows_are
     def explain(self, row: Any) -> Account:
         """The account of one row, the calibration as its last line: the sum is the calibrated log-odds."""
         if not self.changes:

@@ -17,14 +17,17 @@ from bayeswise.foundation.errors import FitError, ParameterError, TooLargeError,
 from bayeswise.foundation.logspace import log
 from bayeswise.models.classifier import are_batches
 from bayeswise.models.relearning import log_posteriors_of_folds, posteriors_of_folds, refuse_other_rows
+from bayeswise.models.spread_rows import columns_of_answer
 from bayeswise.models.table_model import TableModel, capabilities_of, leaves_rows_out
 from bayeswise.posteriors.calibration import turns
 from bayeswise.posteriors.prior import shifted
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.partitions import SpreadSource
 from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
 from bayeswise.tables.schema.null_words import open_like
-from bayeswise.tables.source import open_source
+from bayeswise.tables.source import Source, Storage, open_source
+from bayeswise.tables.sources.opening import spread
 
 Folds: TypeAlias = int | str | None
 Progress: TypeAlias = Callable[[int], None]
@@ -71,6 +74,10 @@ def held_out(
     `most_folds`, or rows left out one by one, those in so many folds come beside them, for the intervals.
     """
     _check_folds(cv)
+    if cv is None and targets is None and isinstance(model, TableModel):
+        source = spread(table)
+        if source is not None:
+            return _of_frame(model, source)
     of = _of_model if isinstance(model, TableModel) else _of_estimator  # an estimator is one of any library
     known, posterior_of, log_posterior_of = of(model, table, targets, cv, progress)
 
@@ -127,6 +134,42 @@ def prior_of_model(model: Any, cv: Folds) -> FloatArray:
 
 
 # -- our models -----------------------------------------------------------------------------------------------
+
+
+def _of_frame(model: Any, source: SpreadSource) -> HeldOut:
+    """Rows in partitions, scored there: only their states, weights and posteriors come to this machine."""
+    target = model.schema.target.name
+    storages: dict[str, Storage] = {"state": "integer", "weight": "float", "log_own": "float"}
+    storages |= {f"p{k}": "float" for k in range(len(model.classes))}
+    brought = columns_of_answer(model, source, _scored_states, storages)
+    groups, mass, log_own = brought["state"].astype(np.int64), brought["weight"], brought["log_own"]
+    _refuse_unknown(groups, target)
+    kept = (groups != MISSING) & (mass > 0)
+    if not kept.any():
+        raise FitError(f"no row has a value in {target!r}", fix="give rows whose state is known")
+    posterior = np.column_stack([brought[f"p{k}"] for k in range(len(model.classes))])[kept]
+    found = replace(_rows(model.classes, groups[kept], mass[kept], kept, None), posterior=posterior)
+    n_small = np.count_nonzero(posterior[np.arange(len(posterior)), found.truth] == 0.0)
+    return replace(found, log_own=log_own[kept]) if 0 < n_small <= _MOST_SMALL else found
+
+
+def _scored_states(model: Any, source: Source) -> dict[str, Any]:
+    """The position of the state of each row, its weight, log p(state) and the posterior."""
+    found: dict[str, list[Any]] = {"state": [], "weight": [], "log_own": []}
+    found |= {f"p{k}": [] for k in range(len(model.classes))}
+    for batch in _encoded(model, source, None):
+        assert batch.groups is not None
+        posterior = model.predict_proba(batch)
+        at = np.arange(batch.n_rows), np.maximum(batch.groups, 0)
+        log_own = log(posterior[at])
+        if np.isneginf(log_own).any():
+            log_own = np.where(np.isneginf(log_own), model.predict_log_proba(batch)[at], log_own)
+        found["state"] += batch.groups.tolist()
+        found["weight"] += (np.ones(batch.n_rows) if batch.weights is None else batch.weights).tolist()
+        found["log_own"] += log_own.tolist()
+        for k, column in enumerate(posterior.T):
+            found[f"p{k}"] += column.tolist()
+    return found
 
 
 def _of_model(

@@ -5,18 +5,22 @@ The model travels as the bytes of its file; each worker reads it once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from bayeswise.foundation.arrays import plain
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray, plain
 from bayeswise.models.files import bytes_of, load_contents
 from bayeswise.render.labels import probability_names
 from bayeswise.tables.partitions import RowAnswer, SpreadSource
 from bayeswise.tables.schema.labels import Label, label_type_of
 from bayeswise.tables.schema.names import free_name, normal_name
 from bayeswise.tables.source import Source, Storage
+from bayeswise.tables.sources.opening import spread
 
 Columns = Mapping[str, Sequence[Any]]
 
@@ -59,6 +63,23 @@ def answered(
     return source.extended(ModelAnswer(bytes_of(model), answer, names, tuple(storages.items())))
 
 
+def columns_of_answer(
+    model: Any, source: SpreadSource, answer: Callable[[Any, Source], Columns], storages: Mapping[str, Storage]
+) -> dict[str, FloatArray]:
+    """What a function says of each row, as numbers on this machine; the columns of the rows stay where they are."""
+    names = tuple(column.name for column in source.columns)
+    work = ModelAnswer(bytes_of(model), answer, names, tuple(storages.items()))
+    scored: Any = spread(source.extended(work))
+    scored.n_rows = source.n_rows
+    parts: dict[str, list[FloatArray]] = {name: [] for name in storages}
+    for chunk in scored.chunks(list(work.fields)):
+        for known, name in zip(storages, work.fields, strict=True):
+            parts[known].append(np.array(chunk.numbers(name)[0]))
+    source.n_rows = scored.n_rows
+    source.passes.append("answers brought here")
+    return {name: np.concatenate(found) if found else np.empty(0) for name, found in parts.items()}
+
+
 def storage_of_labels(labels: Sequence[Label]) -> Storage:
     """How a column of labels is stored.
 
@@ -70,11 +91,13 @@ def storage_of_labels(labels: Sequence[Label]) -> Storage:
 
 
 def frame_with(model: Any, method: str, source: SpreadSource) -> Any:
-    """A lazy frame with the answers of `predict`, `predict_proba` or `predict_log_proba`."""
+    """A lazy frame with the answers of `predict`, `predict_proba`, `predict_log_proba` or `explain`."""
     return answered(model, source, _FUNCTIONS[method], _storages(model, method))
 
 
 def _storages(model: Any, method: str) -> dict[str, Storage]:
+    if method == "explain":
+        return _storages_of_weights(model)
     if method != "predict":
         prefix = "" if method == "predict_proba" else "log_"
         return {prefix + name: "float" for name in probability_names(model.classes)}
@@ -94,8 +117,49 @@ def _log_probabilities(model: Any, source: Source) -> Columns:
     return dict(zip(names, model.predict_log_proba(source).T, strict=True))
 
 
+def _storages_of_weights(model: Any) -> dict[str, Storage]:
+    nothing = _weights_of_row(model.explain(dict.fromkeys(model.schema.used)))  # a row without a cell has all terms
+    columns: dict[str, Storage] = {name: "float" for name in nothing if name.startswith("weight_")}
+    if not model.capabilities.classes:
+        return {"predicted": "float", "at_means": "float", **columns}
+    label = storage_of_labels(model.classes)
+    odds: dict[str, Storage] = {"log_odds": "float", "log_prior_odds": "float"}
+    return {"predicted": label, "against": "text", **odds, **columns}
+
+
+def _weights(model: Any, source: Source) -> Columns:
+    """What each column adds to the log-odds of the most probable state, or to the score of a number."""
+    found: dict[str, list[Any]] = {name: [] for name in _storages_of_weights(model)}
+    for batch in model.batches(source):
+        for row in range(batch.n_rows):
+            for name, value in _weights_of_row(model.explain(batch.rows(slice(row, row + 1)))).items():
+                found[name].append(value)
+    return found
+
+
+def _weights_of_row(why: Any) -> dict[str, Any]:
+    if hasattr(why, "terms"):
+        return {
+            "predicted": why.mean,
+            "at_means": why.at_means,
+            **{f"weight_{term.column}": term.amount for term in why.terms},
+        }
+    found = why.weigh()
+    terms: dict[str, list[float]] = {}
+    for weight in found.weights:  # of a text there is one for each word
+        terms.setdefault(f"weight_{weight.column}", []).append(weight.log_ratio)
+    return {
+        "predicted": found.state,
+        "against": found.rival,
+        "log_odds": found.log_odds,
+        "log_prior_odds": found.log_prior_odds,
+        **{name: math.fsum(ratios) for name, ratios in terms.items()},
+    }
+
+
 _FUNCTIONS: dict[str, Callable[[Any, Source], Columns]] = {
     "predict": _predicted,
     "predict_proba": _probabilities,
     "predict_log_proba": _log_probabilities,
+    "explain": _weights,
 }

@@ -70,4 +70,4 @@ def coded(network: BeliefNetwork, table: Any) -> CodedNetwork:
     no arc: 78.6 bits (rain 1.0 + 38.3, wet 1.0 + 38.3)
     """
     states = {name: list(network.states(name)) for name in network.names}
-    return CodedNetwork(network, CodedRows.of(table, columns=network.names, states=states))
+    return CodedNetwork(network, CodedRows.of(table, columns=network.names, states=states, in_order=True))

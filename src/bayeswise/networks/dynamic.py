@@ -254,7 +254,7 @@ class DynamicNetwork:
         source = open_source(table)
         known = [column.name for column in source.columns]
         order, starts = _order(source, *(find_name(name, known, where=source.description) for name in (sequence, time)))
-        rows = CodedRows.of(source, ignore=[sequence, time])
+        rows = CodedRows.of(source, ignore=[sequence, time], in_order=True)
         if (rows.codes < 0).any():
             row, column = np.argwhere(rows.codes < 0)[0].tolist()
             raise ParameterError(

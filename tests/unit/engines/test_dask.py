@@ -1,8 +1,10 @@
 """Dask frames: the same model files as from one machine, whatever the partitions."""
 
+import math
 import os
 import signal
 from pathlib import Path
+from typing import Any
 
 import dask
 import dask.dataframe as dd
@@ -12,11 +14,19 @@ import pytest
 from distributed import Client, LocalCluster
 
 import bayeswise as bw
-from bayeswise.foundation.errors import KindError, MissingColumnError, NonFiniteError, NotStreamableError, SchemaError
+from bayeswise.foundation.errors import (
+    KindError,
+    MissingCellError,
+    MissingColumnError,
+    NonFiniteError,
+    NotStreamableError,
+    SchemaError,
+)
 from bayeswise.models.files import bytes_of
+from bayeswise.networks.learning import counted_rows
 from bayeswise.tables import partitions
 from bayeswise.tables.source import open_source
-from tests.unit.engines.same_bytes import BROUGHT, SUMMARISED, digest, mixed_table
+from tests.unit.engines.same_bytes import BROUGHT, SUMMARISED, digest, fitted, mixed_table
 
 TABLE = mixed_table()
 
@@ -51,10 +61,38 @@ def test_partitions_may_be_empty() -> None:
 
 
 def test_a_network_is_learned_from_partitions() -> None:
-    table = TABLE[["colour", "class", "member"]].dropna().astype(str)
-    spread = dd.from_pandas(table, npartitions=5, sort=False)
-    for method in ("chow-liu", "exact", "hill-climbing"):
-        assert bw.BeliefNetwork.learn(spread, method=method) == bw.BeliefNetwork.learn(table, method=method)
+    table = TABLE[["colour", "class", "member", "visits", "times", "price"]]
+    ways: list[dict[str, Any]] = [
+        {"method": "chow-liu", "missing": "drop"},
+        {"method": "exact", "missing": "drop", "weight": "times"},
+        {"method": "hill-climbing", "missing": "drop", "score": "bdeu"},
+        {"method": "k2", "missing": "drop", "order": ["class", "colour", "member", "visits", "times", "price"]},
+        {"parents": {"colour": ["class"]}, "cuts": {"visits": [10, 20]}},
+        {"parents": {"colour": ["class"]}, "missing": "em"},
+    ]
+    for way in ways:
+        here = bw.BeliefNetwork.learn(table, **way)
+        for n_partitions in (1, 3, 16) if way.get("method") == "exact" else (3,):
+            shuffled = table.sample(frac=1.0, random_state=n_partitions)
+            source = open_source(dd.from_pandas(shuffled, npartitions=n_partitions, sort=False))
+            with dask.config.set(scheduler="synchronous"):
+                found = bw.BeliefNetwork.learn(source, **way)
+            assert (found, found.notes) == (here, here.notes)
+            assert source.passes == ["levels", "different rows"]
+
+
+def test_rows_that_are_nearly_all_different_are_brought_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counted_rows, "MOST_CELLS_COUNTED", 20)
+    table = TABLE[["colour", "class", "member", "visits"]]
+    source = open_source(dd.from_pandas(table, npartitions=3, sort=False))
+    assert bw.BeliefNetwork.learn(source, missing="drop") == bw.BeliefNetwork.learn(table, missing="drop")
+    assert source.passes[-1] == "rows brought here"
+
+
+def test_missing_cells_of_counted_rows_are_named_without_a_place() -> None:
+    spread = dd.from_pandas(TABLE[["colour", "class"]], npartitions=3, sort=False)
+    with pytest.raises(MissingCellError, match=r"\d+ of 1000 rows have a missing cell, some in column 'colour'"):
+        bw.BeliefNetwork.learn(spread)
 
 
 def test_many_rows_stay_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,7 +162,9 @@ def test_estimators_say_where_such_frames_are_taken() -> None:
 def test_rows_are_evaluated_learned_and_forgotten() -> None:
     spread = dd.from_pandas(TABLE, npartitions=3, sort=False)
     model = bw.fit(TABLE, "class", ignore=["note"])
-    assert repr(bw.evaluate(model, spread)) == repr(bw.evaluate(model, TABLE))
+    source = open_source(spread)
+    assert bw.evaluate(model, source).to_dict() == bw.evaluate(model, TABLE).to_dict()
+    assert source.passes == ["answers brought here"]
     assert bytes_of(model.learn(spread)) == bytes_of(model.learn(TABLE))
     assert bytes_of(model.learn(spread).forget(spread)) == bytes_of(model)
 
@@ -149,6 +189,28 @@ def test_answers_are_added_where_the_rows_are() -> None:
     assert list(rows.columns)[: len(TABLE.columns)] == list(TABLE.columns)
     logs = model.predict_log_proba(spread).compute()[["log_p_a", "log_p_b", "log_p_c"]]
     assert (logs.to_numpy() == model.predict_log_proba(TABLE)).all()
+
+
+@pytest.mark.parametrize("name", ["naive Bayes", "words", "tan"])
+def test_weights_of_evidence_are_added_where_the_rows_are(name: str) -> None:
+    model, few = fitted(TABLE, name), TABLE.head(20)
+    rows = model.explain(dd.from_pandas(few, npartitions=2, sort=False)).compute()
+    for place in range(len(few)):
+        why = model.explain(few.iloc[[place]]).weigh()
+        row = rows.iloc[place]
+        assert (row["predicted"], row["against"]) == (why.state, why.rival)
+        assert (row["log_odds"], row["log_prior_odds"]) == (why.log_odds, why.log_prior_odds)
+        for column in model.schema.used:
+            assert row[f"weight_{column}"] == math.fsum(w.log_ratio for w in why.weights if w.column == column)
+
+
+def test_terms_of_a_score_are_added_where_the_rows_are() -> None:
+    model = fitted(TABLE, "linear")
+    rows = model.explain(dd.from_pandas(TABLE.head(5), npartitions=2, sort=False)).compute()
+    for place in range(5):
+        why = model.explain(TABLE.iloc[[place]])
+        assert (rows["predicted"].iloc[place], rows["at_means"].iloc[place]) == (why.mean, why.at_means)
+        assert [rows[f"weight_{term.column}"].iloc[place] for term in why.terms] == [t.amount for t in why.terms]
 
 
 def test_decisions_are_made_where_the_rows_are() -> None:

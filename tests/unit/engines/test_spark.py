@@ -63,6 +63,13 @@ def test_each_step_of_a_regression_is_a_pass(frame: Any, monkeypatch: pytest.Mon
     assert source.passes == ["profile", "statistics", "sample", "step", "step"]
 
 
+def test_a_graph_is_found_by_rows_that_are_counted_where_they_are(frame: Any) -> None:
+    columns = ["colour", "class", "member", "visits"]
+    source = open_source(frame.select(*columns).repartition(3))
+    assert bw.BeliefNetwork.learn(source, missing="drop") == bw.BeliefNetwork.learn(TABLE[columns], missing="drop")
+    assert source.passes == ["levels", "different rows"]
+
+
 def test_partitions_by_hash_give_the_same_bytes(frame: Any) -> None:
     assert digest(frame.repartition(3, "colour"), "averaged") == digest(TABLE, "averaged")
 

@@ -20,7 +20,7 @@ from bayeswise.models.auto.explaining import account_of
 from bayeswise.models.classifier import are_batches, as_targets
 from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
 from bayeswise.models.settings.auto import AutoSettings
-from bayeswise.models.table_model import Capabilities, ModelFacts, ProbabilityModel
+from bayeswise.models.table_model import Capabilities, ModelFacts, ProbabilityModel, where_rows_are
 from bayeswise.posteriors.calibration_maps import MAPS, AsItIs, Calibration
 from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.posteriors.prior import prior_by_state
@@ -197,6 +197,7 @@ class AutoModel(ProbabilityModel):
     def probability(self, batch: Batch) -> FloatArray:
         return normalise(self.log_relative(batch)).probability
 
+    @where_rows_are
     def explain(self, row: Any) -> Account:
         """Why: the prior and what each column adds, integrated over all members, for one row."""
         return account_of(self, self.row_of(row))

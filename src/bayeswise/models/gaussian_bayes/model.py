@@ -35,7 +35,7 @@ from bayeswise.models.gaussian_bayes.moments import ClassMoments, class_moments
 from bayeswise.models.gaussian_bayes.spread import refuse_square
 from bayeswise.models.gaussian_bayes.thresholds import regions
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
-from bayeswise.models.table_model import Capabilities, Gaussians, ModelFacts, ScoredRows
+from bayeswise.models.table_model import Capabilities, Gaussians, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.posteriors.line_regions import BayesError, Regions
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.statistics import Grouped, Moments, PatternScatter, Product
@@ -226,6 +226,7 @@ class GaussianBayesModel(Classifier):
         found = self.over(table, lambda b: self.densities.squared_distances(b.values), (len(self.classes),))
         return np.sqrt(found)
 
+    @where_rows_are
     def explain(self, row: Any) -> Account:
         """Why: the prior, and what each column adds given those before it, for one row; `mahalanobis` beside it."""
         return account_of(self, self.row_of(row))

@@ -30,7 +30,7 @@ from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.relearning import log_joint_relearned
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
-from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows
+from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.posteriors.normalise import Posterior, normalise
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
@@ -136,6 +136,7 @@ class NaiveBayesModel(Classifier):
         """(n_rows,) log p(row): small for rows unlike any that were learned."""
         return self.over(table, lambda batch: self._posterior(batch).log_evidence, ())
 
+    @where_rows_are
     def explain(self, row: Any) -> Account:
         """Why: the prior and what each column adds, for one row (a mapping by column, or a table of one row)."""
         batch = self.row_of(row)

@@ -24,7 +24,7 @@ from bayeswise.models.regression.solving.logistic_fit import LogisticFit
 from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.relearning import scores_relearned
 from bayeswise.models.settings.regression import LogisticSettings
-from bayeswise.models.table_model import Capabilities, ProbabilityModel
+from bayeswise.models.table_model import Capabilities, ProbabilityModel, where_rows_are
 from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
@@ -266,6 +266,7 @@ class LogisticModel(WeightedModel, ProbabilityModel):
         scores = scores_relearned(self, batches, lambda model, batch: log_posterior(model.log_relative(batch)))
         return normalise(scores, undefined="uniform").probability if len(scores) else scores
 
+    @where_rows_are
     def explain(self, row: Any) -> Account:
         """Why: the score of a row of means, and w (x - mean) of each column, for one row; not marginalized."""
         batch = self.row_of(row)

@@ -163,6 +163,7 @@ class RegressionModel(WeightedModel):
         """p(y | row) of each row: mean, stddev, quantile, cdf, sample."""
         return Predictive.joined([self.predictive_of(batch) for batch in self.batches(table)])
 
+    @where_rows_are
     def explain(self, row: Any) -> ScoreAccount:
         """Why: what each column adds to the score of one row (a mapping by column, or a table of one row)."""
         batch = self.row_of(row)

@@ -18,7 +18,7 @@ from bayeswise.models.classifier import Classifier
 from bayeswise.models.from_table import no_rows
 from bayeswise.models.relearning import log_joint_relearned
 from bayeswise.models.settings.network import Needs, NetworkSettings
-from bayeswise.models.table_model import Capabilities, ModelFacts
+from bayeswise.models.table_model import Capabilities, ModelFacts, where_rows_are
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
 from bayeswise.networks.classifiers.counted import INCOMPLETE, PAIRS, Counted, completed, request_of
 from bayeswise.networks.classifiers.explaining import account_of
@@ -191,6 +191,7 @@ class NetworkClassifierModel(Classifier):
         """(n_rows,) log p(row): small for rows unlike any that were learned."""
         return self.over(table, lambda batch: normalise(self.log_joint(batch)).log_evidence, ())
 
+    @where_rows_are
     def explain(self, row: Any) -> Account:
         """Why: the prior and what each column adds to what was known before it, for one row."""
         return account_of(self, self.row_of(row))

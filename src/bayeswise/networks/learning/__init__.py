@@ -2,6 +2,8 @@
 
 learn.py        all of it in one call
 rows.py         any table as codes, states and weights
+cutting.py      numbers as states: intervals
+counted_rows.py rows in partitions, each different one counted
 counts.py       exact joint counts of every node with its parents
 incomplete.py   rows with missing values, by pattern
 fitting.py      EM and gradient ascent, and the best of several starts

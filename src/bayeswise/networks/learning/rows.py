@@ -14,8 +14,10 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, MissingCellError, ParameterError, SchemaError
-from bayeswise.networks.node import cuts_of, intervals
+from bayeswise.networks.learning.counted_rows import ColumnCodes, counted_labels, different_rows
+from bayeswise.networks.learning.cutting import Cutting, cut_cells, intervals_of, is_number, numbers_in
 from bayeswise.tables.encoding.row_weights import as_weights, checked_weights, refuse_all_zero
+from bayeswise.tables.partitions import SpreadSource
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.source import open_source
@@ -37,6 +39,7 @@ class CodedRows:
     weights: FloatArray | None = None  # (n_rows,) above 0; None if every row counts once
     declared: frozenset[str] = frozenset()  # columns whose states stay though no row shows them
     cuts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # of columns of numbers that were cut
+    counted: bool = False  # whether each different row stands here once, and none has a place in a table
 
     @classmethod
     def of(
@@ -53,13 +56,15 @@ class CodedRows:
         cut_beyond: int | None = None,
         numbers: Collection[str] = (),
         labels: Collection[str] = (),
+        in_order: bool = False,
     ) -> CodedRows:
         """The columns of a table that are not ignored; states that are given or declared come first, in their order.
 
         A hidden name with states that has no column becomes one without any cell, after the others. `weight`
         is the column of weights, `weights` are those that stand in no column. Columns of numbers are cut into intervals
         at their `cuts`; `numbers` at their fifths, and with `cut_beyond` those of more different ones unless `labels`.
-        Numbers are put into states that are intervals.
+        Numbers are put into states that are intervals. Of a table in partitions each different row comes here once,
+        with its weight, unless all are wanted `in_order`.
 
         >>> CodedRows.of({"wind": ["weak", None, "strong"]}).codes.ravel().tolist()
         [1, -1, 0]
@@ -76,6 +81,13 @@ class CodedRows:
         wanted = known if columns is None else [find_name(n, known, where=source.description) for n in columns]
         weight = None if weight is None else find_name(weight, known, where=source.description)
         names = tuple(name for name in wanted if name not in ignore and name != weight)
+        declared = {column.name: column.declared or () for column in source.columns}
+        given = {name: list((states or {}).get(name, declared[name])) for name in names}
+        columns_cut = Cutting(cuts or {}, cut_beyond, numbers, labels, source.textual)
+        if isinstance(source, SpreadSource) and weights is None and not hidden and not in_order:
+            counted = cls._counted(source, given, columns_cut, weight)
+            if counted is not None:
+                return counted
         weighed: list[FloatArray] = []
         parts: list[list[CodeArray]] = [[] for _ in names]
         levels: list[Sequence[Any]] = [() for _ in names]
@@ -89,24 +101,14 @@ class CodedRows:
         n_rows = sum(map(len, parts[0])) if parts else 0
         weigh = given_or_read(weights, weighed, weight, n_rows)
         kept = None if weigh is None else weigh > 0.0
-        declared = {column.name: column.declared or () for column in source.columns}
         cells = [_kept(np.concatenate(each) if each else np.zeros(0, np.int32), kept) for each in parts]
-        given = {name: list((states or {}).get(name, declared[name])) for name in names}
         cut: dict[str, tuple[float, ...]] = {}
         for k, name in enumerate(names):
-            asked = (cuts or {}).get(name)
-            if asked is None and all(map(_is_number, levels[k])):
-                asked = cuts_of(given[name])
-            many = name in numbers or (
-                cut_beyond is not None
-                and len(levels[k]) > cut_beyond
-                and name not in labels
-                and not _are_labels(levels[k], source.textual)
-            )
-            if asked is None and (given[name] or not many or not all(map(_is_number, levels[k]))):
+            is_cut, asked = columns_cut.of(name, levels[k], given[name])
+            if not is_cut:
                 continue
             mass = None if weigh is None else weigh[weigh > 0.0]
-            cut[name], given[name], cells[k] = _cut(name, levels[k], cells[k], mass, asked)
+            cut[name], given[name], cells[k] = cut_cells(name, levels[k], cells[k], mass, asked)
             levels[k] = given[name]
         for name, seen in zip(names, levels, strict=True):
             if not given[name] and name not in labels:
@@ -125,6 +127,36 @@ class CodedRows:
             vocabularies += tuple(Vocabulary((states or {})[name]) for name in hidden)
         stay = frozenset(name for name in names if given[name])
         return cls((*names, *hidden), vocabularies, codes, None if weigh is None else weigh[kept], stay, cut)
+
+    @classmethod
+    def _counted(
+        cls, source: SpreadSource, given: dict[str, list[Any]], columns_cut: Cutting, weight: str | None
+    ) -> CodedRows | None:
+        """The different rows of a table in partitions, each with its weight; None where they are too many."""
+        names = tuple(given)
+        cut: dict[str, tuple[float, ...]] = {}
+        columns: list[ColumnCodes] = []
+        stay = frozenset(name for name in names if given[name])
+        for name, counts in zip(names, counted_labels(source, names, weight, MOST_LEVELS), strict=True):
+            levels: Sequence[Label] = list(counts.levels)
+            _refuse_too_many(name, levels)
+            if weight is not None:
+                refuse_all_zero(float(counts.weight_of_rows.to_floats()[0]), 1, f"column {weight!r}")
+            is_cut, asked = columns_cut.of(name, levels, given[name])
+            if is_cut:
+                values = numbers_in(name, levels)
+                cut[name], given[name] = intervals_of(values, counts.weight.to_floats()[0], asked)
+                levels, stay = given[name], stay | {name}
+            elif not given[name] and name not in columns_cut.labels:
+                _refuse_numbers(name, levels)
+            columns.append(ColumnCodes(name, _vocabulary(given[name], levels), cut.get(name)))
+        found = different_rows(source, columns, weight)
+        if found.are_too_many:
+            return None
+        weights = found.weights.to_floats()
+        vocabularies = tuple(column.states for column in columns)
+        by = None if (weights == 1.0).all() else weights
+        return cls(names, vocabularies, found.codes, by, stay, cut, counted=True)
 
     def weighted(self, weights: Any) -> CodedRows:
         """The same rows with weights, without those of weight 0; the states stay."""
@@ -156,10 +188,14 @@ class CodedRows:
         if self.codes.min(initial=0) < 0:
             missing = np.argwhere(self.codes < 0)
             row, column = map(int, missing[0])
-            n_rows = len(np.unique(missing[:, 0]))
+            n_rows: float = len(np.unique(missing[:, 0]))
+            total: float = len(self.codes)
+            first = f"the first in row {row + 1}, column {self.names[column]!r}"
+            if self.counted and self.weights is not None:
+                n_rows, total = math.fsum(self.weights[np.unique(missing[:, 0])]), math.fsum(self.weights)
+                first = f"some in column {self.names[column]!r}"
             raise MissingCellError(
-                f"{n_rows} of {len(self.codes)} rows have a missing cell, the first in row {row + 1}, column "
-                f"{self.names[column]!r}; a graph is learned from whole rows",
+                f"{n_rows:g} of {total:g} rows have a missing cell, {first}; a graph is learned from whole rows",
                 fix="use missing='drop' (--missing drop) to leave these rows out, or missing='em' (--missing em) to "
                 "find the graph without them and the tables with them",
             )
@@ -194,61 +230,13 @@ def _refuse_too_many(name: str, levels: Sequence[Label]) -> None:
 
 
 def _refuse_numbers(name: str, levels: Sequence[Label]) -> None:
-    if len(levels) > MOST_NUMBERS and all(map(_is_number, levels)):
+    if len(levels) > MOST_NUMBERS and all(map(is_number, levels)):
         raise SchemaError(
             f"column {name!r} has more than {MOST_NUMBERS} different numbers, too many for states",
             fix=f"cut it into a few states, cuts={{{name!r}: [...]}} (--cuts {name}=...), or ignore it: "
             f"ignore=[{name!r}] (--ignore {name}); "
             f"if they are names, give them: states={{{name!r}: [...]}}",
         )
-
-
-def _cut(
-    name: str, levels: Sequence[Label], codes: CodeArray, weights: FloatArray | None, asked: Sequence[float] | None
-) -> tuple[tuple[float, ...], list[str], CodeArray]:
-    """The cuts of a column of numbers, its intervals in their order, and the cells as codes of these."""
-    if not all(map(_is_number, levels)):
-        odd = next(level for level in levels if not _is_number(level))
-        raise SchemaError(f"column {name!r} is cut, and {odd!r} is not a number", fix="cut columns of numbers only")
-    values = np.array([float(level) for level in levels], dtype=np.float64)
-    if asked is None:
-        halfway = fifths(values[codes[codes >= 0]], None if weights is None else weights[codes >= 0])
-        asked = cuts_of(intervals(halfway)) or ()  # as they are written: cells of later rows are put in by these words
-    found = tuple(sorted({float(cut) for cut in asked}))
-    place = np.append(np.searchsorted(np.array(found), values, side="right"), -1).astype(np.int32)
-    return found, intervals(found, exact=True), place[codes]
-
-
-def fifths(values: FloatArray, weights: FloatArray | None = None) -> list[float]:
-    """Cuts that leave about a fifth of the weight in each interval, each halfway between two values.
-
-    >>> fifths(np.arange(10.0))
-    [1.5, 3.5, 5.5, 7.5]
-    """
-    order = np.argsort(values, kind="stable")
-    ordered = values[order]
-    mass = np.cumsum(np.ones(len(values)) if weights is None else weights[order])
-    cuts: list[float] = []
-    for share in (0.2, 0.4, 0.6, 0.8):
-        at = int(np.searchsorted(mass, share * mass[-1] * (1.0 - 1e-12))) if len(mass) else 0
-        above = ordered[at + 1 :][ordered[at + 1 :] > ordered[at]] if len(mass) else ordered
-        if len(above):
-            cuts.append(float(ordered[at] + 0.5 * (above[0] - ordered[at])))
-    return sorted(set(cuts))
-
-
-def _is_number(label: Label) -> bool:
-    try:
-        float(label)
-    except ValueError:
-        return False
-    return True
-
-
-def _are_labels(levels: Sequence[Label], textual: bool) -> bool:
-    """Text of a dataframe is a label whatever it looks like; text of a file is one where it has leading zeros."""
-    texts = [level for level in levels if isinstance(level, str)]
-    return bool(texts) and (not textual or any(text[:1] == "0" and text[1:].isdigit() for text in texts if text != "0"))
 
 
 def _kept(codes: CodeArray, kept: BoolArray | None) -> CodeArray:

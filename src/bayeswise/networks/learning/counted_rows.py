@@ -1,0 +1,168 @@
+"""Rows in partitions as codes, counted where they are: each different row once, with the weight of all that equal it.
+
+Two passes find them, the levels of each column first. They are all that a search for a graph needs, and their number
+grows with what the columns show together and not with the table.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import Any, ClassVar
+
+import numpy as np
+
+from bayeswise.engines.passes import STATISTIC_TYPES
+from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.exact import ExactArray
+from bayeswise.statistics import Counts
+from bayeswise.statistics.protocol import Weights
+from bayeswise.tables.encoding.row_weights import checked_weights
+from bayeswise.tables.partitions import Pass, SpreadSource
+from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.source import Chunk, Source
+
+MOST_CELLS_COUNTED = 1 << 24
+"""Cells of different rows that come to one machine."""
+
+
+@dataclass(frozen=True)
+class LevelsPass(Pass[tuple[Counts, ...]]):
+    """How often each label of each column was seen; more labels than states are allowed are only counted to there."""
+
+    columns: tuple[str, ...]
+    weight: str | None
+    most: int
+    name: ClassVar[str] = "levels"
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        return STATISTIC_TYPES
+
+    def of(self, source: Source) -> tuple[Counts, ...]:
+        found: tuple[Counts, ...] = tuple(Counts.empty() for _ in self.columns)
+        for chunk in source.chunks(_wanted(self.columns, self.weight)):
+            by = _weights(chunk, self.weight)
+            counts = [self._counted(chunk, name, by) for name in self.columns]
+            found = tuple(mine.merge(more) for mine, more in zip(found, counts, strict=True))
+        return found
+
+    def merged(self, one: tuple[Counts, ...], other: tuple[Counts, ...]) -> tuple[Counts, ...]:
+        return tuple(
+            mine if len(mine.levels) > self.most else mine.merge(theirs)
+            for mine, theirs in zip(one, other, strict=True)
+        )
+
+    def _counted(self, chunk: Chunk, name: str, by: FloatArray | None) -> Counts:
+        codes, levels = chunk.labels(name)
+        return Counts.of(np.array(codes), Vocabulary(levels), weights=by)
+
+
+def _wanted(columns: Sequence[str], weight: str | None) -> list[str]:
+    return [*columns, *([] if weight is None else [weight])]
+
+
+def _weights(chunk: Chunk, weight: str | None) -> FloatArray | None:
+    if weight is None:
+        return None
+    return checked_weights(chunk.numbers(weight)[0], chunk.first_row, f"column {weight!r}")
+
+
+@dataclass(frozen=True)
+class ColumnCodes:
+    """The code of each label of a column: its place among the states, or the interval that a number is in."""
+
+    name: str
+    states: Vocabulary
+    cuts: tuple[float, ...] | None = None
+
+    def of(self, levels: Sequence[Label]) -> CodeArray:
+        """(n_levels + 1,) the codes of labels, and -1 for a missing cell at the end."""
+        if self.cuts is None:
+            return np.array([*(self.states.code_of_equal(level) for level in levels), -1], dtype=np.int32)
+        values = np.array([float(level) for level in levels], dtype=np.float64)
+        return np.append(np.searchsorted(np.array(self.cuts), values, side="right"), -1).astype(np.int32)
+
+
+@dataclass(frozen=True)
+class DifferentRows:
+    """Different rows in ascending order, with their weights; none, and `are_too_many`, beyond the limit."""
+
+    codes: CodeArray  # (n_rows, n_columns)
+    weights: ExactArray  # (n_rows,)
+    are_too_many: bool = False
+
+    @classmethod
+    def of(cls, codes: CodeArray, weights: FloatArray | None) -> DifferentRows:
+        rows, which = _unique(codes)
+        return cls(rows, Weights.of(len(codes), which.astype(np.int32), len(rows), weights).weight)._limited()
+
+    def merge(self, other: DifferentRows) -> DifferentRows:
+        if self.are_too_many or other.are_too_many:
+            return self if self.are_too_many else other
+        rows, places = _unique(np.vstack([self.codes, other.codes]))
+        n = len(self.codes)
+        mine = self.weights.scatter_to(places[:n], len(rows))
+        return DifferentRows(rows, mine + other.weights.scatter_to(places[n:], len(rows)))._limited()
+
+    def _limited(self) -> DifferentRows:
+        if self.codes.size <= MOST_CELLS_COUNTED:
+            return self
+        return DifferentRows(self.codes[:0], ExactArray.zeros(0), are_too_many=True)
+
+
+def _unique(codes: CodeArray) -> tuple[CodeArray, IntArray]:
+    """The different rows in ascending order, and the place of each row among them."""
+    sizes = codes.max(axis=0, initial=-1).astype(np.int64) + 2  # with that of missing cells
+    if math.prod(sizes.tolist()) >= 1 << 62:
+        rows, which = np.unique(codes, axis=0, return_inverse=True)
+        return rows, which.ravel()
+    keys = np.zeros(len(codes), dtype=np.int64)
+    for column, size in zip(codes.T, sizes.tolist(), strict=True):
+        keys = keys * size + (column + 1)
+    _, first, which = np.unique(keys, return_index=True, return_inverse=True)
+    return codes[first], which.ravel()
+
+
+@dataclass(frozen=True)
+class RowsPass(Pass[DifferentRows]):
+    """The different rows."""
+
+    columns: tuple[ColumnCodes, ...]
+    weight: str | None
+    name: ClassVar[str] = "different rows"
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        return (DifferentRows, *STATISTIC_TYPES)
+
+    def of(self, source: Source) -> DifferentRows:
+        nothing = DifferentRows(np.zeros((0, len(self.columns)), dtype=np.int32), ExactArray.zeros(0))
+        return reduce(DifferentRows.merge, self._parts(source), nothing)
+
+    def merged(self, one: DifferentRows, other: DifferentRows) -> DifferentRows:
+        return one.merge(other)
+
+    def _parts(self, source: Source) -> Iterator[DifferentRows]:
+        names = [column.name for column in self.columns]
+        for chunk in source.chunks(_wanted(names, self.weight)):
+            by = _weights(chunk, self.weight)
+            codes = np.empty((chunk.n_rows, len(names)), dtype=np.int32)
+            for place, column in enumerate(self.columns):
+                found, levels = chunk.labels(column.name)
+                codes[:, place] = column.of(levels)[found]
+            there = slice(None) if by is None else by > 0.0
+            yield DifferentRows.of(codes[there], None if by is None else by[there])
+
+
+def counted_labels(source: SpreadSource, columns: Sequence[str], weight: str | None, most: int) -> tuple[Counts, ...]:
+    """How often each label of each column was seen, by one pass."""
+    return source.ask(LevelsPass(tuple(columns), weight, most), _wanted(columns, weight))
+
+
+def different_rows(source: SpreadSource, columns: Sequence[ColumnCodes], weight: str | None) -> DifferentRows:
+    """The different rows of a source, by one pass."""
+    wanted: Any = _wanted([column.name for column in columns], weight)
+    return source.ask(RowsPass(tuple(columns), weight), wanted)
