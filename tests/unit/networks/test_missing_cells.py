@@ -14,6 +14,7 @@ from bayeswise.networks.learning import FamilyCounts
 from bayeswise.networks.learning.fitting import fit_tables
 from bayeswise.networks.learning.incomplete import IncompleteRows
 from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.structural import drawn_cells
 
 CLUSTERS = BeliefNetwork(
     [
@@ -63,6 +64,39 @@ def test_a_graph_is_found_in_whole_rows_and_its_tables_in_all_of_them() -> None:
     dropped = BeliefNetwork.learn(rows, missing="drop")
     assert set(dropped.edges) == set(learned.edges)
     assert dropped != learned
+
+
+def test_rows_none_of_which_is_whole_are_learned_from() -> None:
+    assert BeliefNetwork.learn({"a": [None, 1], "b": [1, None]}, missing="em").edges == ()
+
+
+def test_structural_em_uses_rows_with_missing_cells() -> None:
+    """Eight columns with a third of the cells missing: one row in thirty is whole."""
+    network = asia()
+    rows = without(network.sample(3_000, seed=3), 0.35)
+    by_all, by_whole = (BeliefNetwork.learn(rows, missing=each, score="bic") for each in ("em", "drop"))
+    known = {frozenset(edge) for edge in network.edges}
+    lost = [len(known ^ {frozenset(edge) for edge in found.edges}) for found in (by_all, by_whole)]
+    assert lost[0] < lost[1] and lost[0] <= 3
+    assert any(note.startswith("structural EM took") for note in by_all.notes)
+    assert by_all == BeliefNetwork.learn(rows, missing="em", score="bic")
+
+
+def test_cells_are_drawn_from_their_posterior() -> None:
+    """Against enumeration: the joint distribution of three missing cells of one row, drawn many times."""
+    network = asia()
+    seen = {"visit": "yes", "smoking": "no", "x-ray": "yes", "either": "yes", "dyspnoea": "yes"}
+    row = {name: [seen.get(name)] for name in network}
+    rows = CodedRows.of(row, states={name: network.states(name) for name in network})
+    codes = np.repeat(rows.codes, 40_000, axis=0)
+    drawn = drawn_cells(network, rows, codes, np.random.default_rng(1))
+    hidden = ["tuberculosis", "cancer", "bronchitis"]
+    exact = network.query(hidden, seen)
+    places = [rows.names.index(name) for name in hidden]
+    labels = [tuple(network.states(n)[c] for n, c in zip(hidden, cells, strict=True)) for cells in drawn[:, places]]
+    for states, p in exact.items():
+        error = np.sqrt(max(p * (1 - p), 1e-12) / len(labels))
+        assert abs(labels.count(states) / len(labels) - p) < 5 * error + 1e-9
 
 
 def test_more_starts_are_never_worse_and_repeat_themselves() -> None:

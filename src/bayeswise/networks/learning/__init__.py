@@ -6,6 +6,7 @@ cutting.py      numbers as states: intervals
 counted_rows.py rows in partitions, each different one counted
 counts.py       exact joint counts of every node with its parents
 incomplete.py   rows with missing values, by pattern
+structural.py   graphs from rows with missing cells
 fitting.py      EM and gradient ascent, and the best of several starts
 scores.py       BIC, AIC, MDL, BDeu and K2 of a node with its parents
 constraints.py  what a graph must and must not have

@@ -82,11 +82,12 @@ Parents = list[tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Search:
-    """A graph that was found: the parents of each node, its score, and whether Ctrl-C ended the search."""
+    """A graph that was found: the parents of each node, its score, whether Ctrl-C ended the search, what to know."""
 
     parents: Parents
     score: float
     interrupted: bool = False
+    notes: tuple[str, ...] = ()
 
 
 def silent(what: str, done: int, total: int | None) -> None:

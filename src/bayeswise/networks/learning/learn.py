@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from bayeswise.foundation.errors import ParameterError
@@ -12,8 +13,10 @@ from bayeswise.networks.learning.constraints import Constraints, Edges, Progress
 from bayeswise.networks.learning.counts import FamilyCounts
 from bayeswise.networks.learning.exact import best_graph
 from bayeswise.networks.learning.fitting import WAYS, FittedTables, fit_tables
+from bayeswise.networks.learning.independence import parents_of, pc
 from bayeswise.networks.learning.rows import MOST_LABELS, CodedRows
 from bayeswise.networks.learning.scores import Scores
+from bayeswise.networks.learning.structural import structural_em
 from bayeswise.networks.learning.trees import chow_liu
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.render.labels import guess
@@ -63,10 +66,10 @@ def learn(
 
     `missing` is the policy for missing values: "error" and "drop" are about the search for a graph (a given one is
     counted family by family, over the rows that have the family); "em" and "gradient" find the tables that make all
-    rows most probable, the graph being found in the whole ones. A node of a given graph that is not a column is hidden:
-    its `states` must be given. A column of more than 20 different numbers is cut into intervals, which are its states
-    in their order, at its fifths or at `cuts={"age": [30, 50]}`; `kinds={"visits": "number"}` cuts a column of fewer,
-    and "category" keeps the numbers as they are.
+    rows most probable, the graph being found in all rows too, by structural EM. A node of a given graph that is not a
+    column is hidden: its `states` must be given. A column of more than 20 different numbers is cut into intervals,
+    which are its states in their order, at its fifths or at `cuts={"age": [30, 50]}`; `kinds={"visits": "number"}` cuts
+    a column of fewer, and "category" keeps the numbers as they are.
 
     `weight` names a column of weights, `weights` are those that stand in no column: a row of weight k counts as k rows,
     one of weight 0 is not there. `method="auto"` is exact up to 15 columns, else hill climbing; that is restarted until
@@ -88,12 +91,18 @@ def learn(
     _refuse_unused("parents" if parents is not None else method, rules, order, root)
     method = chosen_method(method, len(rows.names), restarts)
     if parents is None:
-        whole = rows.complete() if missing == "error" else rows.without_missing()
-        if method == "pc":
-            found, said = _by_independence(whole, rules, alpha, progress)
-            notes += said
+        asked: dict[str, Any] = {"method": method, "score": score, "order": order, "root": root, "rules": rules}
+        steps: dict[str, Any] = {"smoothing": smoothing, "seed": seed, "progress": progress}
+        search: Callable[[CodedRows], Search] = partial(
+            _found, **asked, **steps, alpha=alpha, tabu=tabu, restarts=restarts
+        )
+        whole = rows.without_missing() if missing == "drop" else rows
+        if missing in WAYS and rows.codes.min(initial=0) < 0:
+            _refuse_hidden_in_search(rows)
+            found = structural_em(rows, search, prior=prior, **steps)
         else:
-            found = _found(whole, method, score, order, root, rules, smoothing, tabu, restarts, seed, progress)
+            found = search(whole.complete())
+        notes += found.notes
         parents = {name: [rows.names[k] for k in above] for name, above in zip(rows.names, found.parents, strict=True)}
         notes += [_ENDED_EARLY["exact" if method == "exact" else "climb"]] * found.interrupted
         rows = whole if missing == "drop" else rows
@@ -165,10 +174,12 @@ def cut_notes(rows: CodedRows) -> list[str]:
 
 def _found(
     rows: CodedRows,
+    *,
     method: str,
     score: str,
     order: Sequence[str] | None,
     root: str | None,
+    alpha: float,
     rules: Constraints,
     smoothing: float,
     tabu: int,
@@ -176,6 +187,9 @@ def _found(
     seed: int,
     progress: Progress,
 ) -> Search:
+    """The graph that a method finds in whole rows."""
+    if method == "pc":
+        return _by_independence(rows, rules, alpha, progress)
     if method == "chow-liu":
         return Search(chow_liu(rows.complete(), root), 0.0)
     if method == "hill-climbing":
@@ -194,16 +208,13 @@ def _found(
     raise ParameterError(f"there is no method {method!r}", fix=guess(method, METHODS))
 
 
-def _by_independence(rows: CodedRows, rules: Constraints, alpha: float, progress: Progress) -> tuple[Search, list[str]]:
+def _by_independence(rows: CodedRows, rules: Constraints, alpha: float, progress: Progress) -> Search:
     """A graph of the class that independences ask for, and what is not known of it."""
-    from bayeswise.networks.learning.independence import parents_of, pc
-
     found = pc(rows, rules, alpha=alpha, progress=progress)
     open_ = ", ".join(f"{rows.names[u]} - {rows.names[v]}" for u, v in found.undirected)
-    notes = [f"rows do not tell the direction of {open_}"] if open_ else []
     against = ", ".join(f"{rows.names[u]} -> {rows.names[v]}" for u, v in dict.fromkeys(found.conflicts))
-    notes += [f"tests contradict each other about {against}"] if against else []
-    return Search(parents_of(found), 0.0), notes
+    notes = {"rows do not tell the direction of": open_, "tests contradict each other about": against}
+    return Search(parents_of(found), 0.0, notes=tuple(f"{what} {edges}" for what, edges in notes.items() if edges))
 
 
 def _refuse_unused(method: str, rules: Constraints, order: Sequence[str] | None, root: str | None) -> None:
@@ -223,6 +234,15 @@ def _summary_of(way: str, fitted: FittedTables) -> str:
     name = {"em": "EM", "gradient": "gradient ascent"}[way]
     end = "was interrupted" if fitted.interrupted else "ended" if fitted.converged else "ran out of steps"
     return f"{name} {end} after {len(fitted.trace)} steps; log-likelihood {fitted.log_likelihood:.6g}"
+
+
+def _refuse_hidden_in_search(rows: CodedRows) -> None:
+    for place, name in enumerate(rows.names):
+        if len(rows.codes) and (rows.codes[:, place] < 0).all():
+            raise ParameterError(
+                f"{name} has no cell: rows do not tell what a hidden node depends on",
+                fix="give the graph, parents={...} (--graph FILE), or leave the column out",
+            )
 
 
 def _refuse_hidden(rows: CodedRows, named: Collection[str]) -> None:

@@ -1,0 +1,98 @@
+"""Structural EM: a graph from rows with missing cells, all of which are used (Friedman 1998).
+
+Each round draws the missing cells from their exact posterior under the network so far, several times, and searches a
+graph in the completed rows; EM finds its tables in the rows as they are. The graph of greatest penalised likelihood of
+the observed cells is kept, so a round that was unlucky does no harm.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from bayeswise.foundation.arrays import CodeArray
+from bayeswise.networks.inference.rows import posterior_and_evidence
+from bayeswise.networks.learning.constraints import Parents, Progress, Search, silent
+from bayeswise.networks.learning.fitting import FittedTables, fit_tables
+from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.trees import mutual_information, pair_counts, spanning_tree
+from bayeswise.networks.network import BeliefNetwork
+
+_COMPLETIONS = 4  # of each incomplete row
+_MOST_ROUNDS = 20
+_IDLE_ROUNDS = 3  # without a better graph
+
+
+def structural_em(
+    rows: CodedRows,
+    search: Callable[[CodedRows], Search],
+    *,
+    prior: str = "bdeu",
+    smoothing: float = 1.0,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> Search:
+    """The best graph of all rounds; the same seed gives the same graph. `search` finds one in whole rows."""
+    weight = float(len(rows.codes)) if rows.weights is None else math.fsum(rows.weights)
+    tree = spanning_tree(mutual_information(pair_counts(rows)), 0)
+    start = _fitted(rows, tree, prior, smoothing, seed)
+    best = Search(tree, -math.inf)
+    network, idle, rounds = start.network, 0, 0
+    seen: set[tuple[tuple[int, ...], ...]] = set()
+    while idle < _IDLE_ROUNDS and rounds < _MOST_ROUNDS:
+        rounds += 1
+        found = search(completed(rows, network, np.random.default_rng([seed, rounds])))
+        graph = tuple(tuple(sorted(above)) for above in found.parents)
+        if graph in seen:
+            break
+        seen.add(graph)
+        fitted = _fitted(rows, found.parents, prior, smoothing, seed)
+        network = fitted.network
+        score = fitted.log_likelihood - 0.5 * math.log(max(weight, 1.0)) * network.n_parameters
+        idle = 0 if score > best.score else idle + 1
+        if score > best.score:
+            best = replace(found, score=score)
+        progress("rounds of structural EM", rounds, None)
+        if found.interrupted or fitted.interrupted:
+            best = replace(best, interrupted=True)
+            break
+    return replace(best, notes=(*best.notes, f"structural EM took {rounds} rounds"))
+
+
+def _fitted(rows: CodedRows, parents: Parents, prior: str, smoothing: float, seed: int) -> FittedTables:
+    named = {name: [rows.names[k] for k in above] for name, above in zip(rows.names, parents, strict=True)}
+    return fit_tables(rows, named, prior=prior, smoothing=smoothing, starts=1, seed=seed)
+
+
+def completed(rows: CodedRows, network: BeliefNetwork, generator: np.random.Generator) -> CodedRows:
+    """The whole rows, and each incomplete one several times with its missing cells drawn, at a share of its weight."""
+    whole = np.asarray((rows.codes >= 0).all(axis=1))
+    weights = np.ones(len(rows.codes)) if rows.weights is None else rows.weights
+    copies = np.repeat(rows.codes[~whole], _COMPLETIONS, axis=0)
+    drawn = drawn_cells(network, rows, copies, generator)
+    shares = np.repeat(weights[~whole] / _COMPLETIONS, _COMPLETIONS)
+    return replace(
+        rows,
+        codes=np.concatenate([rows.codes[whole], drawn]),
+        weights=np.concatenate([weights[whole], shares]),
+    )
+
+
+def drawn_cells(network: BeliefNetwork, rows: CodedRows, codes: CodeArray, generator: np.random.Generator) -> CodeArray:
+    """Codes with every missing cell drawn: column by column, each given the row's cells that are there by then."""
+    filled = codes.copy()
+    places = [network.place(name) for name in rows.names]
+    for column, node in enumerate(places):
+        missing = np.flatnonzero(filled[:, column] < 0)
+        if not len(missing):
+            continue
+        others = [k for k in range(len(places)) if k != column]
+        cells = np.ascontiguousarray(filled[missing][:, others])
+        posterior, _ = posterior_and_evidence(network, node, [places[k] for k in others], cells)
+        steps = np.cumsum(posterior, axis=1)
+        steps /= steps[:, -1:]
+        filled[missing, column] = (generator.random((len(missing), 1)) >= steps[:, :-1]).sum(axis=1)
+    return filled
