@@ -1,25 +1,37 @@
-"""Statistics by one pass over a table, on this machine or where its partitions are: the same merge, the same bytes."""
+"""Statistics by one pass over a table, on this machine or where its partitions are: the same merge, the same bytes.
+
+A fit of a table that is spread has two passes, for its profile and for the statistics that the schema asks for. What
+the first rows say of the schema is nearly always what all rows say: statistics are computed beside the profile for that
+schema (`foresee`), and only if it proves to be another one is there a second pass.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, fields, is_dataclass
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any, ClassVar
+
+import numpy as np
 
 from bayeswise import statistics
 from bayeswise.engines.local import Summary, merged, of_no_rows, summarise
 from bayeswise.engines.request import Request
-from bayeswise.foundation.errors import NotStreamableError
+from bayeswise.foundation.errors import BayeswiseError, NotStreamableError
 from bayeswise.statistics import Grouped, Product, RowsWithMissing, Sample
 from bayeswise.statistics.scatter import PairSums
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.encoding.invalid_values import InvalidCount
 from bayeswise.tables.encoding.plan import plan_for
-from bayeswise.tables.partitions import Pass, SpreadSource
+from bayeswise.tables.partitions import Pass, RowAnswer, SpreadSource, Watch
 from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.profile import ProfilePass, SeenChunks, SpreadProfile
 from bayeswise.tables.schema.schema import Schema
-from bayeswise.tables.source import InvalidValue, Source
+from bayeswise.tables.source import Chunk, InvalidValue, Source
 
 REPORT_TYPES = (Report, InvalidCount, InvalidValue)
 STATISTIC_TYPES = (
@@ -70,6 +82,11 @@ class StatisticsPass(Pass[Swept]):
     def merged(self, one: Swept, other: Swept) -> Swept:
         return Swept(merged(one.summary, other.summary), one.report.merge(other.report))
 
+    def is_same(self, other: Pass[Any]) -> bool:
+        if not isinstance(other, StatisticsPass) or self.schema != other.schema:
+            return False
+        return is_same(self.coded, other.coded) and is_same(dict(self.request.asks), dict(other.request.asks))
+
 
 def swept(
     source: Source | SpreadSource,
@@ -113,3 +130,134 @@ def refuse_growing(request: Request, schema: Schema, source: SpreadSource) -> No
                     "are spread over machines",
                     fix=fix,
                 )
+
+
+# -- the profile and the statistics by one pass ---------------------------------------------------------------
+FORESEEN_ROWS = 1000
+
+
+@dataclass(frozen=True)
+class ProfileAndStatistics(Pass[tuple[SpreadProfile, Swept | None]]):
+    """A profile, and beside it the statistics that are probably asked for next; None if a partition cannot say."""
+
+    profile: ProfilePass
+    statistics: StatisticsPass
+    name: ClassVar[str] = "profile and statistics"
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        return (*self.profile.types, *self.statistics.types)
+
+    def of(self, source: Source) -> tuple[SpreadProfile, Swept | None]:
+        rows = _SeenSource(source, self.profile)
+        found: Swept | None = None
+        with suppress(BayeswiseError):  # it is raised by a pass of its own if the schema proves to be this one
+            found = self.statistics.of(rows)
+        rows.finish()
+        return rows.seen.profile, found
+
+    def merged(
+        self, one: tuple[SpreadProfile, Swept | None], other: tuple[SpreadProfile, Swept | None]
+    ) -> tuple[SpreadProfile, Swept | None]:
+        both = self.profile.merged(one[0], other[0])
+        if one[1] is None or other[1] is None:
+            return both, None
+        return both, self.statistics.merged(one[1], other[1])
+
+
+class _SeenSource:
+    """A partition whose chunks are profiled on their way to a sweep."""
+
+    textual = False
+    null_words: tuple[str, ...] = ()
+    n_rows: int | None = None
+
+    def __init__(self, source: Source, work: ProfilePass) -> None:
+        self.description, self.columns = source.description, source.columns
+        self.seen = SeenChunks(work, source)
+        self._chunks = iter(source.chunks([column.name for column in source.columns]))
+
+    def chunks(self, columns: Sequence[str]) -> Iterator[Chunk]:
+        for chunk in self._chunks:
+            self.seen.see(chunk)
+            yield chunk
+
+    def finish(self) -> None:
+        """The chunks that a sweep has left."""
+        for chunk in self._chunks:
+            self.seen.see(chunk)
+
+
+def foresee(source: SpreadSource, fit: Callable[[Any], object]) -> None:
+    """Make the profile and the statistics that a fit will probably ask for by one pass: those it asks of some rows."""
+    rehearsal = _Rehearsal(source)
+    with warnings.catch_warnings(), suppress(_Stopped, BayeswiseError):
+        warnings.simplefilter("ignore")
+        fit(rehearsal)
+    if rehearsal.profile is not None and rehearsal.statistics is not None:
+        profile, statistics = rehearsal.profile, rehearsal.statistics
+        both = ProfileAndStatistics(profile, statistics)
+        of_profile, of_statistics = source.ask(both, [*profile.columns, *columns_of(statistics.schema, source)])
+        source.known += [(profile, of_profile), *([] if of_statistics is None else [(statistics, of_statistics)])]
+
+
+class _Stopped(BaseException):
+    """Whatever comes after the first statistics is not foreseen; BaseException, since a fit may catch others."""
+
+
+class _Rehearsal(SpreadSource):
+    """The first rows of a table, which are asked for a profile, then for statistics, and no further."""
+
+    def __init__(self, source: SpreadSource) -> None:
+        super().__init__(source.description, source.columns)
+        self._source = source
+        self.profile: ProfilePass | None = None
+        self.statistics: StatisticsPass | None = None
+
+    def ask(self, work: Pass[Any], columns: Sequence[str]) -> Any:
+        if isinstance(work, ProfilePass) and self.profile is None:
+            rows = self._source.first_rows(work.columns, FORESEEN_ROWS)
+            if rows is not None:
+                self.profile = work
+                return work.of(rows)
+        if isinstance(work, StatisticsPass):
+            self.statistics = work
+        raise _Stopped
+
+    def _answered(self, work: Pass[Any], columns: Sequence[str], watch: Watch | None) -> bytes:
+        raise _Stopped
+
+    def _gathered(self, columns: Sequence[str]) -> Source:
+        raise _Stopped
+
+    def _counted(self) -> int:
+        raise _Stopped
+
+    def extended(self, answer: RowAnswer) -> Any:
+        raise _Stopped
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two values are equal; functions are if they are the same code about equal values.
+
+    >>> is_same([lambda: 1], [lambda: 2]), is_same(*(partial(max, k) for k in (1, 1)))
+    (False, True)
+    """
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, FunctionType):
+        cells = [tuple(cell.cell_contents for cell in each.__closure__ or ()) for each in (one, other)]
+        return one.__code__ is other.__code__ and one.__defaults__ == other.__defaults__ and is_same(*cells)
+    if isinstance(one, MethodType):
+        return one.__func__ is other.__func__ and is_same(one.__self__, other.__self__)
+    if isinstance(one, partial):
+        return is_same((one.func, one.args, one.keywords), (other.func, other.args, other.keywords))
+    if isinstance(one, np.ndarray):
+        return bool(one.dtype == other.dtype and np.array_equal(one, other))
+    if isinstance(one, dict):
+        return list(one) == list(other) and is_same(list(one.values()), list(other.values()))
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    if is_dataclass(one) and not isinstance(one, type):
+        return all(is_same(getattr(one, each.name), getattr(other, each.name)) for each in fields(one))
+    return bool(one == other)

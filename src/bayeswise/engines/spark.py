@@ -14,12 +14,13 @@ import subprocess
 import sys
 import threading
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayeswise.foundation.errors import FitError, NotInstalledError, SourceError
+from bayeswise.foundation.threads import limit_threads
 from bayeswise.tables import partitions
 from bayeswise.tables.partitions import FAN_IN, Pass, RowAnswer, SpreadSource, Watch
 from bayeswise.tables.source import RawColumn, Source, Storage
@@ -33,6 +34,7 @@ os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers of a session 
 T = TypeVar("T")
 ANSWER = "partition int, answer binary"
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
+FIXED_WIDTH = (*INTEGERS, "float", "double", "boolean", "date", "timestamp", "timestamp_ntz")
 NESTED = ("array", "map", "struct", "variant")
 _STORAGES: dict[str, Storage] = {
     **dict.fromkeys(("string", "varchar", "char"), "text"),
@@ -57,11 +59,22 @@ class SparkSource(SpreadSource):
         answers = self._columns(columns).mapInArrow(partial(_leaf, work, tuple(columns)), ANSWER)
         if self.n_partitions is None or self.n_partitions > FAN_IN:
             answers = answers.repartition("partition").mapInArrow(partial(_joined, work), ANSWER)
-        with _errors(), _watched(self.frame.sparkSession, work.name, watch):
+        session = self.frame.sparkSession
+        with _errors(), _lifted_limit(session, self._row_bytes(columns)), _watched(session, work.name, watch):
             found = [bytes(row["answer"]) for row in answers.collect()]
         merged = partitions.merge(work, found)
         self.n_partitions = partitions.n_partitions(work, merged)
         return merged
+
+    def _row_bytes(self, columns: Sequence[str]) -> int | None:
+        """The size of a row of these columns in an Arrow batch; None if rows differ."""
+        wanted = set(columns)
+        kinds = [kind for name, kind in self.frame.dtypes if name in wanted]
+        return 9 * len(kinds) if all(kind in FIXED_WIDTH for kind in kinds) else None
+
+    def first_rows(self, columns: Sequence[str], n_rows: int) -> Source | None:
+        with _errors():
+            return from_pyarrow(self._columns(columns).limit(n_rows).toArrow().rename_columns(list(columns)))
 
     def _counted(self) -> int:
         return int(self.frame.count())
@@ -127,8 +140,10 @@ def _leaf(work: Pass[Any], columns: tuple[str, ...], batches: Iterator[pa.Record
     from pyspark import TaskContext
 
     task = TaskContext.get()
-    number = 0 if task is None else int(task.partitionId())
-    yield _as_batch(number, partitions.answer(work, lambda: _streamed(columns, batches), number))
+    number, cores = (0, 1) if task is None else (int(task.partitionId()), int(task.cpus()))
+    with limit_threads(cores):
+        answer = partitions.answer(work, lambda: _streamed(columns, batches), number)
+    yield _as_batch(number, answer)
 
 
 def _joined(work: Pass[Any], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -204,6 +219,67 @@ def _errors() -> Iterator[None]:
                 f"Spark could not run the pass: {_first_line(text)}", fix="see the log of Spark for the failed stage"
             ) from error
         raise
+
+
+MOST_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
+MOST_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
+NO_LIMIT = "2147483647"
+_lifting = threading.Lock()
+
+
+@contextmanager
+def _lifted_limit(session: Any, row_bytes: int | None) -> Iterator[None]:
+    """Limit batches by rows instead of bytes, to the same size, while a pass runs; rows of text may have any size.
+
+    Where there is a limit of bytes, Spark adds up all columns after each row, which takes as long as writing them. The
+    settings are those of the session: one pass at a time changes them, and puts them back.
+    """
+    if row_bytes is None or not _lifting.acquire(blocking=False):
+        yield
+        return
+    own: dict[str, str] = {}
+    try:
+        own = _limits(session)
+        _set(session, _limits_in_rows(own, row_bytes))
+        yield
+    finally:
+        _set(session, own)
+        _lifting.release()
+
+
+def _limits(session: Any) -> dict[str, str]:
+    """How large batches may be in a session; nothing where that cannot be read or changed."""
+    from pyspark.errors import PySparkException
+
+    with suppress(PySparkException):
+        found = {name: session.conf.get(name) for name in (MOST_ROWS, MOST_BYTES)}  # unknown ones raise
+        if all(map(session.conf.isModifiable, found)):
+            return found
+    return {}
+
+
+def _limits_in_rows(limits: Mapping[str, str], row_bytes: int) -> dict[str, str]:
+    """Limits for rows of a known size; as they are where the bytes cannot be read.
+
+    >>> _limits_in_rows({MOST_ROWS: "10000", MOST_BYTES: "64m"}, 90)[MOST_ROWS]
+    '10000'
+    >>> _limits_in_rows({MOST_ROWS: "10000", MOST_BYTES: "1048576b"}, 9000)[MOST_ROWS]
+    '116'
+    >>> _limits_in_rows({MOST_ROWS: "-1", MOST_BYTES: "?"}, 9000)
+    {}
+    """
+    size = re.fullmatch(r"(\d+)\s*([kmg]?)i?b?", limits.get(MOST_BYTES, "").lower())
+    if size is None:
+        return {}
+    most = int(size[1]) * {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}[size[2]]
+    rows = max(1, most // row_bytes)
+    own = int(limits[MOST_ROWS])
+    return {MOST_ROWS: str(min(rows, own) if own > 0 else rows), MOST_BYTES: NO_LIMIT}
+
+
+def _set(session: Any, settings: Mapping[str, str]) -> None:
+    for name, value in settings.items():
+        session.conf.set(name, value)
 
 
 def _first_line(text: str) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
+from bayeswise.engines.passes import foresee
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.threads import limit_threads
 from bayeswise.models.files import inner_of
@@ -12,6 +13,7 @@ from bayeswise.models.registry import kind_of_name
 from bayeswise.models.settings.description import spelled_out
 from bayeswise.models.table_model import capabilities_of
 from bayeswise.posteriors.calibration import checked_method
+from bayeswise.tables.sources.opening import spread
 
 if TYPE_CHECKING:
     from bayeswise.models.auto.model import AutoModel
@@ -113,8 +115,13 @@ def learned(
     table: Any, target: str, *, model: str = "naive-bayes", threads: int | None = None, **overrides: Any
 ) -> tuple[Any, Report]:
     """What `fit` learns, and what it met on its way: invalid values, rows without a target."""
+    learner = kind_of_name(model).learner()
     with limit_threads(threads):
-        answer: tuple[Any, Report] = kind_of_name(model).learner()(table, target, **overrides)
+        far = spread(table)
+        if far is not None:
+            quietly = {name: value for name, value in overrides.items() if name != "progress"}
+            foresee(far, lambda rows: learner(rows, target, **quietly))
+        answer: tuple[Any, Report] = learner(table if far is None else far, target, **overrides)
     return answer
 
 

@@ -58,6 +58,10 @@ class Pass(ABC, Generic[T]):
         """The types that an answer is made of, besides plain data."""
         return ()
 
+    def is_same(self, other: Pass[Any]) -> bool:
+        """Whether another pass computes the same of the same rows."""
+        return self == other
+
 
 class RowAnswer(ABC):
     """Columns that are added to rows where these are."""
@@ -89,12 +93,17 @@ class SpreadSource(ABC):
         self.columns = checked_names(description, columns)
         self.passes: list[str] = []
         self.watch: Watch | None = None
+        self.known: list[tuple[Pass[Any], Any]] = []  # passes that were made together with another, and what they found
 
     def __repr__(self) -> str:
         return f"<{self.description}: {', '.join(column.name for column in self.columns)}>"
 
     def ask(self, work: Pass[T], columns: Sequence[str]) -> T:
         """What a pass over these columns finds."""
+        for early, value in self.known:
+            if early.is_same(work):
+                answered: T = value
+                return answered
         self.passes.append(work.name)
         wanted = set(columns)
         names = [column.name for column in self.columns if column.name in wanted] or [self.columns[0].name]
@@ -109,6 +118,10 @@ class SpreadSource(ABC):
     @abstractmethod
     def _answered(self, work: Pass[Any], columns: Sequence[str], watch: Watch | None) -> bytes:
         """The merged answers of all partitions; `watch` is called as they come."""
+
+    def first_rows(self, columns: Sequence[str], n_rows: int) -> Source | None:
+        """These columns of so many rows, or fewer; None where they are not sooner here than a pass is over."""
+        return None
 
     @abstractmethod
     def _gathered(self, columns: Sequence[str]) -> Source:

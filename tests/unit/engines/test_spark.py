@@ -9,11 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 
 import bayeswise as bw
-from bayeswise.foundation.errors import MissingColumnError, NotInstalledError, NotStreamableError, SchemaError
+from bayeswise.engines.spark import MOST_BYTES, MOST_ROWS, NO_LIMIT
+from bayeswise.foundation.errors import (
+    MissingColumnError,
+    NotInstalledError,
+    NotStreamableError,
+    SchemaError,
+    SupportError,
+)
 from bayeswise.models.regression.solving import exact_sums
 from bayeswise.tables.source import open_source
 from tests.unit.engines.same_bytes import digest, mixed_table
@@ -48,7 +56,7 @@ def test_partitions_do_not_change_a_byte(frame: Any, name: str, n_partitions: in
     source = open_source(frame.repartition(n_partitions))
     assert digest(source, name) == digest(TABLE, name)
     assert source.n_partitions == n_partitions
-    assert source.passes == ["profile", "rows brought here" if name == "logistic" else "statistics"]
+    assert source.passes == (["profile", "rows brought here"] if name == "logistic" else ["profile and statistics"])
 
 
 def test_the_order_of_rows_does_not_change_a_byte(spark: Any) -> None:
@@ -72,6 +80,34 @@ def test_a_graph_is_found_by_rows_that_are_counted_where_they_are(frame: Any) ->
 
 def test_partitions_by_hash_give_the_same_bytes(frame: Any) -> None:
     assert digest(frame.repartition(3, "colour"), "averaged") == digest(TABLE, "averaged")
+
+
+def test_a_schema_that_the_first_rows_do_not_show_takes_a_second_pass(spark: Any) -> None:
+    late = TABLE.assign(flag=np.where(np.arange(len(TABLE)) == 999, 0.5, np.arange(len(TABLE)) % 2.0))
+    late = pd.concat([late, late]).sort_values("flag", key=lambda flag: flag == 0.5, kind="stable")  # 0.5 at the end
+    source = open_source(spark.createDataFrame(pa.Table.from_pandas(late, preserve_index=False)).coalesce(2))
+    assert digest(source, "averaged") == digest(late, "averaged")
+    assert source.passes == ["profile and statistics", "statistics"]
+
+
+def test_an_error_that_the_first_rows_do_not_show_is_raised_with_its_place(spark: Any) -> None:
+    rows = {"x": [1.0, 2.5] * 1000, "y": ["a", "b"] * 1000, "w": [1.0] * 1999 + [-1.0]}
+    source = open_source(spark.createDataFrame(pa.table(rows)).coalesce(1))
+    with pytest.raises(SchemaError, match="a weight in column 'w' is negative"):
+        bw.fit(source, "y", weight="w")
+    rows["x"][1500] = -1.0
+    with pytest.raises(SupportError, match=r"row 1501 of column 'x' has -1"):
+        bw.fit(spark.createDataFrame(pa.table(rows)).coalesce(1), "y", families={"x": "log-normal"}, ignore=["w"])
+
+
+def test_limits_of_batches_are_as_they_were(spark: Any) -> None:
+    before = {name: spark.conf.get(name) for name in (MOST_ROWS, MOST_BYTES)}
+    during: list[str] = []
+    source = open_source(spark.range(3000).selectExpr("cast(id as double) * 0.5 as x", "id % 2 as y"))
+    source.watch = lambda what, done, total: during.append(spark.conf.get(MOST_BYTES))
+    bw.fit(source, "y")
+    assert NO_LIMIT in [limit.rstrip("b") for limit in during]
+    assert {name: spark.conf.get(name) for name in before} == before
 
 
 def _kill_once(marker: str, batches: Iterator[Any]) -> Iterator[Any]:
@@ -140,7 +176,7 @@ def test_progress_counts_partitions(frame: Any) -> None:
     source.watch = lambda what, done, total: seen.append((what, done, total))
     bw.fit(source, "class")
     assert all(done <= total for _, done, total in seen if total is not None)
-    assert {what for what, done, total in seen if done == total and done >= 3} == {"profile", "statistics"}
+    assert {what for what, done, total in seen if done == total and done >= 3} == {"profile and statistics"}
 
 
 def test_answers_are_added_where_the_rows_are(frame: Any) -> None:

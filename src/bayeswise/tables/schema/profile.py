@@ -170,23 +170,14 @@ class ProfilePass(Pass[SpreadProfile]):
         return (SpreadProfile,)
 
     def of(self, source: Source) -> SpreadProfile:
-        names = self.maybe_plain
-        found = no_extremes(len(names))
-        flags = np.ones(len(names), dtype=np.bool_)
-        profilers = {name: empty_profiler(len(self.full)) for name in (*self.full, *names)}
-        for position, chunk in enumerate(source.chunks([*self.full, *names])):
-            if names:
-                values = chunk.matrix(names)[0]
-                seen = extremes_of(values)
-                found = both_extremes(found, seen)
-                flags &= ~((found[0] < 0.0) | (found[1] > 1.0))
-                flags[flags] = of_zero_and_one(values[:, flags])
-                if position == 0:
-                    for name in compress(names, is_plain(*seen)):
-                        del profilers[name]
-            show(chunk, profilers)
-        states = {name: _as_array(profiler.state()) for name, profiler in profilers.items()}
-        return SpreadProfile(names, *found, flags, states, {column.name: column.storage for column in source.columns})
+        seen = SeenChunks(self, source)
+        for chunk in source.chunks(self.columns):
+            seen.see(chunk)
+        return seen.profile
+
+    @property
+    def columns(self) -> list[str]:
+        return [*self.full, *self.maybe_plain]
 
     def merged(self, one: SpreadProfile, other: SpreadProfile) -> SpreadProfile:
         both = [name for name in one.states if name in other.states]
@@ -201,6 +192,36 @@ class ProfilePass(Pass[SpreadProfile]):
         for state in states:
             profiler.absorb(state.tobytes())
         return _as_array(profiler.state())
+
+
+class SeenChunks:
+    """What a pass for profiles has seen of a partition so far."""
+
+    def __init__(self, work: ProfilePass, source: Source) -> None:
+        self._source, self._names = source, work.maybe_plain
+        self._extremes = no_extremes(len(self._names))
+        self._flags = np.ones(len(self._names), dtype=np.bool_)
+        self._profilers = {name: empty_profiler(len(work.full)) for name in work.columns}
+        self._is_first = True
+
+    def see(self, chunk: Chunk) -> None:
+        if self._names:
+            values = chunk.matrix(self._names)[0]
+            seen = extremes_of(values)
+            self._extremes = both_extremes(self._extremes, seen)
+            self._flags &= ~((self._extremes[0] < 0.0) | (self._extremes[1] > 1.0))
+            self._flags[self._flags] = of_zero_and_one(values[:, self._flags])
+            if self._is_first:
+                for name in compress(self._names, is_plain(*seen)):
+                    del self._profilers[name]
+        self._is_first = False
+        show(chunk, self._profilers)
+
+    @property
+    def profile(self) -> SpreadProfile:
+        states = {name: _as_array(profiler.state()) for name, profiler in self._profilers.items()}
+        storages = {column.name: column.storage for column in self._source.columns}
+        return SpreadProfile(self._names, *self._extremes, self._flags, states, storages)
 
 
 def _as_array(state: bytes) -> np.ndarray[Any, Any]:
