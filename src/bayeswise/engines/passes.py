@@ -10,12 +10,8 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass
-from functools import partial
-from types import FunctionType, MethodType
+from dataclasses import dataclass
 from typing import Any, ClassVar
-
-import numpy as np
 
 from bayeswise import statistics
 from bayeswise.engines.local import Summary, merged, of_no_rows, summarise
@@ -82,11 +78,6 @@ class StatisticsPass(Pass[Swept]):
     def merged(self, one: Swept, other: Swept) -> Swept:
         return Swept(merged(one.summary, other.summary), one.report.merge(other.report))
 
-    def is_same(self, other: Pass[Any]) -> bool:
-        if not isinstance(other, StatisticsPass) or self.schema != other.schema:
-            return False
-        return is_same(self.coded, other.coded) and is_same(dict(self.request.asks), dict(other.request.asks))
-
 
 def swept(
     source: Source | SpreadSource,
@@ -137,32 +128,29 @@ FORESEEN_ROWS = 1000
 
 
 @dataclass(frozen=True)
-class ProfileAndStatistics(Pass[tuple[SpreadProfile, Swept | None]]):
-    """A profile, and beside it the statistics that are probably asked for next; None if a partition cannot say."""
+class ProfileAndStatistics(Pass[tuple[SpreadProfile, Any]]):
+    """A profile, and beside it the pass that is probably asked for next; None if a partition cannot answer that."""
 
     profile: ProfilePass
-    statistics: StatisticsPass
+    statistics: Pass[Any]
     name: ClassVar[str] = "profile and statistics"
 
     @property
     def types(self) -> tuple[type, ...]:
         return (*self.profile.types, *self.statistics.types)
 
-    def of(self, source: Source) -> tuple[SpreadProfile, Swept | None]:
+    def of(self, source: Source) -> tuple[SpreadProfile, Any]:
         rows = _SeenSource(source, self.profile)
-        found: Swept | None = None
+        found = None
         with suppress(BayeswiseError):  # it is raised by a pass of its own if the schema proves to be this one
             found = self.statistics.of(rows)
         rows.finish()
         return rows.seen.profile, found
 
-    def merged(
-        self, one: tuple[SpreadProfile, Swept | None], other: tuple[SpreadProfile, Swept | None]
-    ) -> tuple[SpreadProfile, Swept | None]:
+    def merged(self, one: tuple[SpreadProfile, Any], other: tuple[SpreadProfile, Any]) -> tuple[SpreadProfile, Any]:
         both = self.profile.merged(one[0], other[0])
-        if one[1] is None or other[1] is None:
-            return both, None
-        return both, self.statistics.merged(one[1], other[1])
+        found = None if one[1] is None or other[1] is None else self.statistics.merged(one[1], other[1])
+        return both, found
 
 
 class _SeenSource:
@@ -195,10 +183,10 @@ def foresee(source: SpreadSource, fit: Callable[[Any], object]) -> None:
         warnings.simplefilter("ignore")
         fit(rehearsal)
     if rehearsal.profile is not None and rehearsal.statistics is not None:
-        profile, statistics = rehearsal.profile, rehearsal.statistics
+        profile, (statistics, columns) = rehearsal.profile, rehearsal.statistics
         both = ProfileAndStatistics(profile, statistics)
-        of_profile, of_statistics = source.ask(both, [*profile.columns, *columns_of(statistics.schema, source)])
-        source.known += [(profile, of_profile), *([] if of_statistics is None else [(statistics, of_statistics)])]
+        of_profile, of_statistics = source.ask(both, [*profile.columns, *columns])
+        source.known = [(profile, of_profile), *([] if of_statistics is None else [(statistics, of_statistics)])]
 
 
 class _Stopped(BaseException):
@@ -212,7 +200,7 @@ class _Rehearsal(SpreadSource):
         super().__init__(source.description, source.columns)
         self._source = source
         self.profile: ProfilePass | None = None
-        self.statistics: StatisticsPass | None = None
+        self.statistics: tuple[Pass[Any], Sequence[str]] | None = None
 
     def ask(self, work: Pass[Any], columns: Sequence[str]) -> Any:
         if isinstance(work, ProfilePass) and self.profile is None:
@@ -220,8 +208,8 @@ class _Rehearsal(SpreadSource):
             if rows is not None:
                 self.profile = work
                 return work.of(rows)
-        if isinstance(work, StatisticsPass):
-            self.statistics = work
+        if work.name == StatisticsPass.name:
+            self.statistics = work, columns
         raise _Stopped
 
     def _answered(self, work: Pass[Any], columns: Sequence[str], watch: Watch | None) -> bytes:
@@ -235,29 +223,3 @@ class _Rehearsal(SpreadSource):
 
     def extended(self, answer: RowAnswer) -> Any:
         raise _Stopped
-
-
-def is_same(one: Any, other: Any) -> bool:
-    """Whether two values are equal; functions are if they are the same code about equal values.
-
-    >>> is_same([lambda: 1], [lambda: 2]), is_same(*(partial(max, k) for k in (1, 1)))
-    (False, True)
-    """
-    if type(one) is not type(other):
-        return False
-    if isinstance(one, FunctionType):
-        cells = [tuple(cell.cell_contents for cell in each.__closure__ or ()) for each in (one, other)]
-        return one.__code__ is other.__code__ and one.__defaults__ == other.__defaults__ and is_same(*cells)
-    if isinstance(one, MethodType):
-        return one.__func__ is other.__func__ and is_same(one.__self__, other.__self__)
-    if isinstance(one, partial):
-        return is_same((one.func, one.args, one.keywords), (other.func, other.args, other.keywords))
-    if isinstance(one, np.ndarray):
-        return bool(one.dtype == other.dtype and np.array_equal(one, other))
-    if isinstance(one, dict):
-        return list(one) == list(other) and is_same(list(one.values()), list(other.values()))
-    if isinstance(one, list | tuple):
-        return len(one) == len(other) and all(map(is_same, one, other))
-    if is_dataclass(one) and not isinstance(one, type):
-        return all(is_same(getattr(one, each.name), getattr(other, each.name)) for each in fields(one))
-    return bool(one == other)

@@ -18,8 +18,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import reduce
+from dataclasses import fields, is_dataclass
+from functools import partial, reduce
+from types import FunctionType, MethodType
 from typing import Any, ClassVar, Generic, NoReturn, TypeVar
+
+import numpy as np
 
 from bayeswise.foundation import errors
 from bayeswise.foundation.errors import BayeswiseError, NotStreamableError
@@ -60,7 +64,7 @@ class Pass(ABC, Generic[T]):
 
     def is_same(self, other: Pass[Any]) -> bool:
         """Whether another pass computes the same of the same rows."""
-        return self == other
+        return is_same(self, other)
 
 
 class RowAnswer(ABC):
@@ -209,3 +213,29 @@ def _raise(n_partitions: int, partition: int, kind: str, what: str, fix: str) ->
     again: BayeswiseError = BayeswiseError.__new__(error)
     BayeswiseError.__init__(again, what.rstrip(".") + place * (n_partitions > 1), fix=fix or None)
     raise again
+
+
+def is_same(one: Any, other: Any) -> bool:
+    """Whether two values are equal; functions are if they are the same code about equal values.
+
+    >>> is_same([lambda: 1], [lambda: 2]), is_same(*(partial(max, k) for k in (1, 1)))
+    (False, True)
+    """
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, FunctionType):
+        cells = [tuple(cell.cell_contents for cell in each.__closure__ or ()) for each in (one, other)]
+        return one.__code__ is other.__code__ and one.__defaults__ == other.__defaults__ and is_same(*cells)
+    if isinstance(one, MethodType):
+        return one.__func__ is other.__func__ and is_same(one.__self__, other.__self__)
+    if isinstance(one, partial):
+        return is_same((one.func, one.args, one.keywords), (other.func, other.args, other.keywords))
+    if isinstance(one, np.ndarray):
+        return bool(one.dtype == other.dtype and np.array_equal(one, other))
+    if isinstance(one, dict):
+        return list(one) == list(other) and is_same(list(one.values()), list(other.values()))
+    if isinstance(one, list | tuple):
+        return len(one) == len(other) and all(map(is_same, one, other))
+    if is_dataclass(one) and not isinstance(one, type):
+        return all(is_same(getattr(one, each.name), getattr(other, each.name)) for each in fields(one))
+    return bool(one == other)

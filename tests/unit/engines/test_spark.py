@@ -68,7 +68,7 @@ def test_each_step_of_a_regression_is_a_pass(frame: Any, monkeypatch: pytest.Mon
     monkeypatch.setattr(exact_sums, "MOST_CELLS_IN_MEMORY", 100)
     source = open_source(frame.repartition(2))
     assert digest(source, "logistic") == digest(TABLE, "logistic")
-    assert source.passes == ["profile", "statistics", "sample", "step", "step"]
+    assert source.passes == ["profile and statistics", "sample", "step", "step"]
 
 
 def test_a_graph_is_found_by_rows_that_are_counted_where_they_are(frame: Any) -> None:
