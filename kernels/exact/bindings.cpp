@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "common/require.hpp"
+#include "exact/buckets.hpp"
 #include "exact/counts.hpp"
 #include "exact/moments.hpp"
 #include "exact/rows.hpp"
@@ -102,6 +103,17 @@ nb::tuple moments_of(const AnyMatrix& values, const Groups& groups, int64_t n_gr
                           to_numpy(std::move(sums.squares), {k, d}));
 }
 
+nb::tuple buckets_of(const AnyMatrix& values, const Groups& groups, int64_t n_groups, const Weights& weights) {
+    const Rows rows = view_rows(values, groups, n_groups, weights);
+    require(static_cast<int64_t>(values.shape(1)) <= kMostBucketColumns, "values has too many columns for buckets");
+    Buckets found =
+        without_gil<double, float>(values, wants_floats, [&](const auto& matrix) { return buckets(matrix, rows); });
+    const std::size_t n = found.keys.size();
+    nb::object counts =
+        weights ? nb::object(to_numpy(std::move(found.weights), {n})) : to_numpy(std::move(found.counts), Shape{n});
+    return nb::make_tuple(to_numpy(std::move(found.keys), Shape{n}), counts);
+}
+
 nb::tuple scatter_of(const AnyMatrix& values, const Groups& groups, int64_t n_groups, const Weights& weights) {
     const Rows rows = view_rows(values, groups, n_groups, weights);
     Scatter sums =
@@ -177,6 +189,9 @@ void bind_exact(nb::module_& m) {
     m.def("moments", &moments_of, "values"_a.noconvert(), "groups"_a.noconvert().none(), "n_groups"_a,
           "weights"_a.noconvert().none() = nb::none(),
           "Exact sums of w, w x and w x^2 by group and column; NaN is missing.");
+    m.def("buckets", &buckets_of, "values"_a.noconvert(), "groups"_a.noconvert().none(), "n_groups"_a,
+          "weights"_a.noconvert().none() = nb::none(),
+          "Which buckets of the real line have cells, by column, and how many: eight buckets to each power of two.");
     m.def("scatter", &scatter_of, "values"_a.noconvert(), "groups"_a.noconvert().none(), "n_groups"_a,
           "weights"_a.noconvert().none() = nb::none(),
           "Exact sums of w, w x_i and w x_i x_j by group over complete rows, and the weight of the incomplete ones.");

@@ -57,6 +57,14 @@ def moments(
 ) -> tuple[ExactDigits, ExactDigits, ExactDigits]:
     """Exact sums of w, w x and w x^2, each (n_groups, n_columns); a NaN adds to none of them."""
 
+def buckets(
+    values: Values, groups: Groups, n_groups: int, weights: Weights | None = None
+) -> tuple[CodeArray, IntArray | ExactDigits]:
+    """Keys 2^15 column + 2^14 + bucket of the buckets that have cells, in order, and how many cells (or which weight).
+
+    A bucket is what sign, exponent and three bits of mantissa have in common; negative numbers have negative buckets.
+    """
+
 def scatter(
     values: Values, groups: Groups, n_groups: int, weights: Weights | None = None
 ) -> tuple[ExactDigits, ExactDigits, ExactDigits, ExactDigits]:

@@ -15,6 +15,7 @@ from bayeswise.foundation.errors import NotMergedError
 from bayeswise.statistics import (
     ColumnCounts,
     Counts,
+    Extents,
     Grouped,
     JointCounts,
     Moments,
@@ -39,6 +40,10 @@ def weights_of(sample: Rows) -> Weights:
 
 def moments_of(sample: Rows) -> Moments:
     return Moments.of(sample.values, sample.groups, N_GROUPS, sample.weights)
+
+
+def extents_of(sample: Rows) -> Extents:
+    return Extents.of(sample.values, sample.groups, N_GROUPS, sample.weights)
 
 
 def scatter_of(sample: Rows) -> Scatter:
@@ -85,8 +90,19 @@ def grouped_of(sample: Rows) -> Grouped[Product]:
     return Grouped.of(GROUPS, product_of(sample))
 
 
-UNNAMED = [weights_of, moments_of, scatter_of, sample_of, counts_of, columns_of, joint_of, pairs_of, holes_of]
-UNNAMED += [words_of, product_of]
+UNNAMED = [
+    weights_of,
+    moments_of,
+    extents_of,
+    scatter_of,
+    sample_of,
+    counts_of,
+    columns_of,
+    joint_of,
+    pairs_of,
+    holes_of,
+]
+UNNAMED += [holes_of, words_of, product_of]
 PLAIN = pytest.mark.parametrize("of", UNNAMED, ids=lambda of: of.__name__)
 EVERY = pytest.mark.parametrize("of", [*UNNAMED, grouped_of], ids=lambda of: of.__name__)
 pairs = st.booleans().flatmap(lambda weighted: st.tuples(rows(weighted), rows(weighted)))

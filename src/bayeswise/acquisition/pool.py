@@ -102,7 +102,7 @@ class Pool:
     ) -> NaiveBayesModel:
         """The model of no rows: every class is as probable as the others, or as the prior says."""
         factors = factors_for(self.schema, families)
-        statistics = summarise([], self.schema, request_of(factors, self.schema)).statistics
+        statistics = summarise([], self.schema, request_of(factors, self.schema, extents=True)).statistics
         settings = NaiveBayesSettings(prior_smoothing=1.0, variance_floor=variance_floor, class_prior=class_prior)
         model = NaiveBayesModel(self.schema, settings, statistics, factors)
         model.check_prior()

@@ -25,9 +25,8 @@ from bayeswise.estimators.checking import checked
 from bayeswise.estimators.targets import (
     Labels,
     as_array,
-    class_column,
+    class_labels,
     declared_classes,
-    labels_of,
     prior_by_name,
     refuse_other_classes,
     refuse_undeclared,
@@ -209,7 +208,7 @@ class ClassifierBase(ClassifierMixin, EstimatorBase):
         """X, y and weights, checked."""
         if y is not None:
             X = self._checked(X, reset=reset)
-        return X, labels_of(class_column(y, X)), row_weights(X, sample_weight)
+        return X, class_labels(y, X), row_weights(X, sample_weight)
 
     def _with_class_weights(
         self, labels: Labels, weights: FloatArray | None, *, more_to_come: bool = False

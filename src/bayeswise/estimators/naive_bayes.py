@@ -10,7 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import Tags
 
-from bayeswise.engines import Request, summarise
+from bayeswise.engines import summarise
 from bayeswise.estimators import features
 from bayeswise.estimators.base import MergingBase, with_parameters
 from bayeswise.estimators.checking import checked
@@ -28,7 +28,7 @@ from bayeswise.models.naive_bayes.choices import (
 )
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor
-from bayeswise.models.naive_bayes.model import NaiveBayesModel
+from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.settings.naive_bayes import FamilyOptions, MEstimate, NaiveBayesSettings, settings_of
@@ -165,7 +165,7 @@ class NaiveBayes(MergingBase):
             flags_as_numbers=flags_as_numbers(self.families),
         )
         factors = self._factors(X, schema, labels, weights)
-        empty = summarise([], schema, Request({})).statistics
+        empty = summarise([], schema, request_of((), schema, extents=True)).statistics
         return self._model_type(schema, settings, empty, factors, self._selects())
 
     def _checked(self, X: Any, *, reset: bool) -> Any:

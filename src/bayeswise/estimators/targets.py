@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Real
@@ -14,6 +15,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import DataError, ParameterError, PriorError, row_number
 from bayeswise.tables.encoding.row_weights import checked_weights, refuse_all_zero
+from bayeswise.tables.schema.inference import MOST_CODES
 from bayeswise.tables.schema.labels import Label, Vocabulary
 
 
@@ -29,7 +31,8 @@ def class_column(y: Any, X: Any) -> Any:
     """y as one column of classes, as long as X."""
     _refuse_none(y, "give a class for each row")
     values = column_or_1d(y, warn=True)
-    check_classification_targets(values)
+    if values.dtype.kind not in "iub":  # which are classes, whatever their number: a million need not be sorted
+        check_classification_targets(values)
     n_rows = n_rows_of(X)
     if len(values) != n_rows:
         raise DataError(f"X and y have inconsistent numbers of rows: {n_rows} and {len(values)}")
@@ -108,6 +111,23 @@ def times_class_weights(of_class: Mapping[Label, float], labels: Labels, weights
 
 def n_rows_of(X: Any) -> int:
     return int(X.shape[0] if hasattr(X, "shape") else len(X))
+
+
+def class_labels(y: Any, X: Any) -> Labels:
+    """y as codes, one for each row of X; a warning where it is rather a measurement, as in scikit-learn."""
+    values = class_column(y, X)
+    labels = labels_of(values)
+    n_classes, n_rows = len(labels.classes), len(values)
+    mostly = values.dtype.kind == "i" and n_rows > 20 and n_classes > round(0.5 * n_rows)
+    if mostly or (values.dtype.kind in "iuf" and n_classes > MOST_CODES):
+        warnings.warn(
+            f"y has {n_classes} different numbers in {n_rows} rows, and each becomes a class: it could represent a "
+            "regression problem, not a classification problem. Fix: predict it by LinearRegression, or cut it into "
+            "classes; classes that have numbers for names are named by text, y.astype(str)",
+            UserWarning,
+            stacklevel=5,
+        )
+    return labels
 
 
 def labels_of(values: Any) -> Labels:

@@ -13,6 +13,7 @@ pair_counts.py      levels of all pairs of columns
 words.py            words of texts
 cells.py            numbers as the kernels take them
 moments.py          sums and sums of squares of numbers
+extents.py          where the values of number columns lie, as counts
 scatter.py          all cross products of numbers; of pairs of columns while rows are few
 patterns.py         the same for rows with missing values
 intervals.py        intervals of means and of shares
@@ -23,6 +24,7 @@ incomplete_rows.py  rows with missing cells, for EM
 
 from bayeswise.statistics.column_counts import ColumnCounts, ColumnLevels
 from bayeswise.statistics.counts import Counts
+from bayeswise.statistics.extents import Extents
 from bayeswise.statistics.incomplete_rows import RowsWithMissing
 from bayeswise.statistics.joint import JointCounts
 from bayeswise.statistics.moments import Moments
@@ -39,6 +41,7 @@ __all__ = [
     "ColumnCounts",
     "ColumnLevels",
     "Counts",
+    "Extents",
     "Grouped",
     "JointCounts",
     "Moments",

@@ -130,6 +130,9 @@ def refuse_negative_spread(negative: bool) -> None:
         )
 
 
+FEW_GROUPS = 8  # which are counted one by one, faster than all at once
+
+
 @dataclass(frozen=True)
 class Weights(Additive):
     """The sum of the weights of all rows, exactly.
@@ -158,6 +161,8 @@ class Weights(Additive):
             return cls(ExactArray.from_limbs(*_kernels.moments(weights[:, None], groups, n_groups)[1])[:, 0])
         if groups is None:
             return cls(ExactArray.from_integers([n_rows]))
+        if n_groups <= FEW_GROUPS:
+            return cls(ExactArray.from_integers([np.count_nonzero(groups == group) for group in range(n_groups)]))
         return cls(ExactArray.from_integers(np.bincount(groups[groups >= 0], minlength=n_groups)))
 
     @property

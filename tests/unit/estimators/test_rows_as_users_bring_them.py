@@ -317,3 +317,16 @@ def test_a_search_over_numpy_ranges_needs_no_conversion() -> None:
     ):
         search = GridSearchCV(estimator, grid, cv=2, error_score="raise").fit(X, Y)
         assert np.isfinite(search.best_score_)
+
+
+@pytest.mark.parametrize("n_rows", [164, 3000])
+def test_whole_numbers_that_are_rather_measured_than_classes_are_warned_of(n_rows: int) -> None:
+    y = np.arange(n_rows) % 164
+    with pytest.warns(UserWarning, match="y has 164 different numbers .* regression problem.* Fix: predict it by"):
+        bw.NaiveBayes().fit(np.random.default_rng(0).normal(size=(n_rows, 2)), y)
+
+
+def test_few_classes_that_are_numbers_pass_without_a_warning() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bw.NaiveBayes().fit(np.random.default_rng(0).normal(size=(100, 2)), np.arange(100) % 50)

@@ -23,6 +23,7 @@ from bayeswise.models.naive_bayes.factors import Factor, Leaving, LinearTerm
 from bayeswise.models.naive_bayes.numbers import NormalScores, Numbers
 from bayeswise.models.settings.averaged import given_temper
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
+from bayeswise.statistics.extents import Span
 from bayeswise.statistics.pair_counts import PairCounts
 from bayeswise.statistics.scatter import PairSums, most_rows_for
 from bayeswise.tables.batch import Batch
@@ -91,7 +92,7 @@ class Silent:
     def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
         return {}
 
-    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+    def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
         return ()
 
     def linear_terms(self) -> Iterator[LinearTerm] | None:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.explanations.account import Contribution
-from bayeswise.explanations.alternatives import ALTERNATIVES, WIDTH, class_ends, number_grid
+from bayeswise.explanations.alternatives import ALTERNATIVES, WIDTH, class_ends, number_grid, short_numbers
 from bayeswise.families.arithmetic.deviations import gap_between, standard_scores
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of, tempered_cells
@@ -24,6 +24,7 @@ from bayeswise.models.averaged_naive_bayes.student import Prior, Summary
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.statistics import Moments
 from bayeswise.statistics.cells import log_of
+from bayeswise.statistics.extents import Span
 from bayeswise.statistics.scatter import PairSums
 from bayeswise.tables.batch import Batch
 
@@ -257,7 +258,7 @@ class AveragedNormalScores(LeftOutInBlocks):
         spread = np.sqrt(variance * (1.0 + 1.0 / strength))
         return np.asarray(centre + spread * generator.standard_normal(len(seen.weight)))
 
-    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+    def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
         """Round numbers about the mean of the whole column; of logarithms, numbers of three digits."""
         at = self.columns.index(column)
         mean, _, stddev = self.unit
@@ -266,12 +267,11 @@ class AveragedNormalScores(LeftOutInBlocks):
         if self.of_logs:
             reach = min(WIDTH, max(n_rows - 1.0, 0.0) ** 0.5)
             places = np.exp(mean[at] + stddev[at] * np.linspace(-reach, reach, ALTERNATIVES))
-            shown = np.unique([float(f"{x:.3g}") for x in places])
+            shown = short_numbers(places, span)
         else:
             ends = class_ends(own.mean(empty=mean[at])[:, 0], own.stddev("n", empty=stddev[at])[:, 0])
-            shown = np.array(
-                number_grid(float(mean[at]), float(stddev[at]), n_rows, whole=own.are_whole(), classes=ends)
-            )
+            about = float(mean[at]), float(stddev[at]), n_rows
+            shown = np.array(number_grid(*about, whole=own.are_whole(), classes=ends, span=span))
         z = np.zeros((len(shown), len(self.columns)))
         z[:, at] = ((np.log(shown) if self.of_logs else shown) - mean[at]) / stddev[at]
         log_cells = self._log_cells(z)[:, :, at]

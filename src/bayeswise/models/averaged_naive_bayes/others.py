@@ -15,6 +15,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of
 from bayeswise.models.naive_bayes.factors import LinearTerm, pseudo_rows_of
 from bayeswise.models.naive_bayes.others import FamilyScores
+from bayeswise.statistics.extents import Span
 from bayeswise.tables.batch import Batch
 
 _BLOCK_ROWS = 4096
@@ -152,10 +153,10 @@ class AveragedFamilyScores(LeftOutInBlocks):
             for c, name in enumerate(self.columns)
         }
 
-    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+    def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
         """The values that the plain model would show, with what they say here."""
         at = self.columns.index(column)
-        shown = self._plain.alternatives(column)
+        shown = self._plain.alternatives(column, span)
         values = np.repeat([[float(each.value) for each in shown]], len(self.columns), axis=0).T
         log_cells = self._log_cells(values)[:, :, at]
         return tuple(Contribution(column, each.value, log_cells[k]) for k, each in enumerate(shown))

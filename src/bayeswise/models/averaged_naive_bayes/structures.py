@@ -23,6 +23,7 @@ from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.special import betaln, gammaln
 from bayeswise.models.averaged_naive_bayes.mixing import Cells
 from bayeswise.models.naive_bayes.factors import LinearTerm, Scores
+from bayeswise.statistics.extents import Span
 from bayeswise.tables.batch import Batch
 
 _BLOCK_CELLS = 1 << 18
@@ -146,8 +147,8 @@ class StructureScores:
     def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
         return dict(self._own.sample(states, generator))
 
-    def alternatives(self, column: str) -> tuple[Contribution, ...]:
-        return tuple(self._own.alternatives(column))
+    def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
+        return tuple(self._own.alternatives(column, span))
 
     def linear_terms(self) -> Iterator[LinearTerm] | None:
         return None

@@ -23,6 +23,7 @@ from bayeswise.models.averaged_naive_bayes.mixing import Cells
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.models.naive_bayes.words import WordScores
 from bayeswise.statistics import Counts
+from bayeswise.statistics.extents import Span
 from bayeswise.tables.batch import Batch
 
 
@@ -148,7 +149,7 @@ class AveragedWordScores:
     def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
         return self._plain.sample(states, generator)
 
-    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+    def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
         """A text has no list of others."""
         return ()
 

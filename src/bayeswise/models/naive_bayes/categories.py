@@ -18,6 +18,7 @@ from bayeswise.foundation.logspace import log
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.models.settings.naive_bayes import MEstimate, NaiveBayesSettings
 from bayeswise.statistics import ColumnCounts, Counts
+from bayeswise.statistics.extents import Span
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.schema.schema import Column, Schema, positions_in
 
@@ -278,7 +279,7 @@ class CategoryScores:
     def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
         return {table.column.name: _drawn(table, states, generator) for table in self.tables}
 
-    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+    def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
         table = next(table for table in self.tables if table.column.name == column)
         log_cells = table.log_probability()
         return tuple(Contribution(column, level, log_cells[k]) for k, level in enumerate(table.counts.levels))

@@ -15,6 +15,7 @@ from bayeswise.models.naive_bayes.factors import LinearTerm
 from bayeswise.models.naive_bayes.words import TextModel, Words, WordScores
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics import Counts
+from bayeswise.statistics.extents import Span
 from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema, positions_in
@@ -83,7 +84,7 @@ class CountedScores:
     def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
         return self.inner.sample(states, generator)
 
-    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+    def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
         """None to five occurrences of the word."""
         table, every = self.inner.log_weight
         weight = table[self.inner.statistic.levels.code(column)]

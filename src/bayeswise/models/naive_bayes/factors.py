@@ -19,6 +19,7 @@ from bayeswise.families.arithmetic.chance import Chance
 from bayeswise.families.priors import BetaPrior, GammaPrior
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
+from bayeswise.statistics.extents import Span
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.schema import Schema
@@ -63,8 +64,8 @@ class Scores(Protocol):
         """One cell for each of the given states, by column."""
         ...
 
-    def alternatives(self, column: str) -> tuple[Contribution, ...]:
-        """Other values of the column, each with what it says of the states."""
+    def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
+        """Other values of the column, each with what it says of the states; of numbers, those between its values."""
         ...
 
     def linear_terms(self) -> Iterator[LinearTerm] | None:

@@ -50,7 +50,7 @@ def learned(
     selected = isinstance(families, Selection)
     factors = factors_for(schema, families)
     factors = factors if asking is None else asking(factors)
-    found, report = swept(source, schema, request_of(factors, schema), progress)
+    found, report = swept(source, schema, request_of(factors, schema, extents=True), progress)
     model = NaiveBayesModel(schema, settings, found, factors, selected)
     model.check_prior()
     check_flags(schema, families, found.part)

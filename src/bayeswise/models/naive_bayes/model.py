@@ -20,7 +20,7 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.classifier import Classifier, are_batches, as_targets, only_column, refuse_calibrated
-from bayeswise.models.forgetting import forgotten_by
+from bayeswise.models.forgetting import forgotten_by, with_ledger
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor, Scores
@@ -32,6 +32,8 @@ from bayeswise.models.relearning import log_joint_relearned
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.posteriors.normalise import Posterior, normalise
+from bayeswise.statistics import Product
+from bayeswise.statistics.extents import MOST_COLUMNS, Extents, Span
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
@@ -182,8 +184,15 @@ class NaiveBayesModel(Classifier):
         name = find_name(column, self.schema.used, where="the model")
         for factor, each in zip(self.factors, self.scores, strict=True):
             if name in factor.columns:
-                return each.alternatives(name)
+                return each.alternatives(name, self._span_of(name))
         return ()
+
+    def _span_of(self, name: str) -> Span | None:
+        """Where the values of a number column lie, as far as the statistics say."""
+        extents: Extents | None = self.statistics.part.parts.get(EXTENTS)
+        if extents is None or name not in self.schema.numbers:
+            return None
+        return extents.span(self.schema.numbers.index(name))
 
     def nomogram(self, row: Any, state: Any = None, against: Any = None) -> Nomogram:
         """Points for each value of each column, for reading by eye; the row is marked."""
@@ -196,7 +205,11 @@ class NaiveBayesModel(Classifier):
     # -- rows come and go -------------------------------------------------------------------------------------
     def request(self) -> Request:
         """What the model needs of rows."""
-        return request_of(self.factors, self.schema)
+        return request_of(self.factors, self.schema, extents=self._keeps_extents)
+
+    @property
+    def _keeps_extents(self) -> bool:
+        return EXTENTS in self.statistics.part.parts
 
     def merge(self, other: Self) -> Self:
         """The model of both sets of rows; schema, settings and families must be the same."""
@@ -204,7 +217,14 @@ class NaiveBayesModel(Classifier):
         what = self._difference(other)
         if what:
             raise KindError(f"the models cannot be merged: {what}", fix="fit both with the same columns and settings")
+        if self._keeps_extents != other._keeps_extents:  # one of them was written by an earlier version
+            return self._without_extents().merge(other._without_extents())
         return self._having_learned(other.statistics, forgotten_by(other))
+
+    def _without_extents(self) -> Self:
+        parts = {name: part for name, part in self.statistics.part.parts.items() if name != EXTENTS}
+        less = replace(self, statistics=replace(self.statistics, part=Product(parts)))
+        return with_ledger(less, forgotten_by(self))
 
     def _difference(self, other: NaiveBayesModel) -> str:
         if self.schema != other.schema:
@@ -263,7 +283,8 @@ class NaiveBayesModel(Classifier):
         factors = self._asking(factors_for(self.schema, chosen))
         words = {each.columns: each for each in self.factors if isinstance(each, Words)}
         factors = tuple(words.get(each.columns, each) if isinstance(each, Words) else each for each in factors)
-        found = summarise(batches, self.schema, request_of(factors, self.schema)).statistics
+        request = request_of(factors, self.schema, extents=self._keeps_extents)
+        found = summarise(batches, self.schema, request).statistics
         return replace(self, factors=factors, statistics=found)
 
     def _asking(self, factors: tuple[Factor, ...]) -> tuple[Factor, ...]:
@@ -316,11 +337,17 @@ def _words(scores: Any, batch: Batch, log_text: FloatArray) -> tuple[tuple[str, 
     return (*words, ("(the rest of the text)", rest))
 
 
-def request_of(factors: tuple[Factor, ...], schema: Schema) -> Request:
-    """What all factors need of rows."""
+EXTENTS = "extents"
+"""The part of the statistics that says where the values of number columns lie; models of earlier versions have none."""
+
+
+def request_of(factors: tuple[Factor, ...], schema: Schema, *, extents: bool = False) -> Request:
+    """What all factors need of rows, and where the values of number columns lie unless there are very many columns."""
     request = Request({})
     for factor in factors:
         request = request | factor.request(schema)
+    if extents and 0 < len(schema.numbers) <= MOST_COLUMNS:
+        request = request | Request.numbers(EXTENTS, schema.numbers, Extents.of)
     return request
 
 

@@ -19,6 +19,7 @@ from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.models.naive_bayes.left_out import log_left_out
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics import Moments
+from bayeswise.statistics.extents import Span
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema, positions_in
 
@@ -166,8 +167,8 @@ class NormalScores:
         drawn = mean + stddev * generator.standard_normal(mean.shape)
         return {name: drawn[:, c] for c, name in enumerate(self.columns)}
 
-    def alternatives(self, column: str) -> tuple[Contribution, ...]:
-        """Round numbers about the mean of the whole column."""
+    def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
+        """Round numbers about the mean of the whole column, where it has values."""
         at = self.columns.index(column)
         own = self.statistic.columns(np.array([at]))
         pooled = own.pooled()
@@ -177,7 +178,7 @@ class NormalScores:
         n_rows = float(pooled.weight.to_floats()[0, 0])
         p = self.parameters
         ends = class_ends(p.mean[:, at], p.stddev[:, at])
-        grid = np.array(number_grid(mean, stddev, n_rows, whole=own.are_whole(), classes=ends))
+        grid = np.array(number_grid(mean, stddev, n_rows, whole=own.are_whole(), classes=ends, span=span))
         one = NormalParameters(p.mean[:, at], p.stddev[:, at], np.asarray(p.mean_low)[:, at])
         log_cells = Normal().log_density(one, grid[:, None])  # (n_values, n_states)
         return tuple(Contribution(column, float(x), log_cells[k]) for k, x in enumerate(grid))

@@ -17,11 +17,13 @@ import numpy as np
 
 from bayeswise.engines import Request
 from bayeswise.explanations.account import Contribution
+from bayeswise.explanations.alternatives import short_numbers
 from bayeswise.families.protocol import Estimate
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log
 from bayeswise.models.naive_bayes.factors import LinearTerm, pseudo_rows_of
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
+from bayeswise.statistics.extents import Span
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema, positions_in
 
@@ -137,12 +139,12 @@ class FamilyScores:
         picked = drawn[np.arange(len(states)), states]
         return {name: picked[:, c] for c, name in enumerate(self.columns)}
 
-    def alternatives(self, column: str) -> tuple[Contribution, ...]:
-        """Numbers drawn from the model itself: the only ones that every family is sure to allow."""
+    def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
+        """Numbers drawn from the model itself, the only ones that every family is sure to allow; between its values."""
         at = self.columns.index(column)
         drawn = self.family.sample(self.parameters[0], _ALTERNATIVES, np.random.default_rng(0))[..., at]
         grid = np.unique(np.quantile(drawn, np.linspace(0.0, 1.0, _ALTERNATIVES), method="nearest"))
-        rounded = np.unique([float(f"{x:.3g}") for x in grid])
+        rounded = short_numbers(grid, span, whole=bool((grid == np.round(grid)).all()))
         inside = np.isfinite(self._log_cells_at(at, rounded, drawn)).any(axis=1)
         grid = rounded[inside] if inside.any() else grid
         log_cells = self._log_cells_at(at, grid, drawn)

@@ -27,6 +27,7 @@ from bayeswise.foundation.exact import ExactArray
 from bayeswise.models.naive_bayes.factors import LinearTerm
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics import Counts
+from bayeswise.statistics.extents import Span
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema
@@ -226,7 +227,7 @@ class WordScores:
             f"texts cannot be drawn: column {self.column!r} is a bag of words", fix="leave the text column out"
         )
 
-    def alternatives(self, column: str) -> tuple[Contribution, ...]:
+    def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
         """A text has no list of others."""
         return ()
 

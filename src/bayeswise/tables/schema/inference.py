@@ -32,7 +32,7 @@ from bayeswise.tables.schema.profile import ColumnProfile, ProfilePass, profile,
 from bayeswise.tables.schema.schema import LABELLED, Column, Columns, Schema, Target
 from bayeswise.tables.source import Source
 
-_MOST_CODES = 50  # whole numbers in a target, before they are taken for measurements
+MOST_CODES = 50  # whole numbers in a target, before they are taken for measurements
 
 
 @dataclass(frozen=True)
@@ -247,7 +247,7 @@ def _is_measured(profile: ColumnProfile, labels: LabelType) -> bool:
         return False
     if not evidence.all_whole(profile):
         return profile.distinct > evidence.FEW_VALUES
-    return profile.distinct > _MOST_CODES
+    return profile.distinct > MOST_CODES
 
 
 def _advice(profile: ColumnProfile, classes: tuple[tuple[Label, int], ...], without: int) -> list[Advice]:
