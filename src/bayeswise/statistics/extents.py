@@ -16,7 +16,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import SchemaError
-from bayeswise.foundation.exact import ExactArray
+from bayeswise.foundation.exact import ExactArray, stacked
 from bayeswise.statistics.cells import real_cells
 from bayeswise.statistics.protocol import Weights, refuse_amounts, refuse_negative
 
@@ -51,7 +51,7 @@ class Span:
         return float(largest_low), float(least_high)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Extents:
     """How many cells of each column are in each bucket, of all groups together; missing cells are in none.
 
@@ -70,14 +70,14 @@ class Extents:
 
     def refuse_impossible(self) -> None:
         refuse_amounts([self.rows, self.weight, self.rows.sum()], "a count of rows")
+        if self.keys.dtype != np.int32 or self.keys.ndim != 1 or not 0 <= self.n_columns < 1 << 16:
+            raise SchemaError("buckets of number columns must have keys of 32 bits")
         first, last = (self.keys[0], self.keys[-1]) if len(self.keys) else (0, 0)
         if first < 0 or last >= max(self.n_columns, 1) * _OF_COLUMN or (np.diff(self.keys) <= 0).any():
             raise SchemaError("buckets of number columns must stand in order, each in a column")
         if (np.abs(self._buckets()) > _LARGEST).any() or self.weight.is_zero().any():
             raise SchemaError("buckets of number columns must hold finite numbers")
-        in_column = (self._of_columns(self.weight) - self.rows.sum()).is_zero()
-        more = (self.rows.sum()[None] - self._of_columns(self.weight)).is_negative()
-        if (more & ~in_column).any():
+        if (stacked([self.rows.sum()] * self.n_columns) - self._of_columns(self.weight)).is_negative().any():
             raise SchemaError("a number column has more cells than rows")
 
     @classmethod
@@ -145,6 +145,15 @@ class Extents:
         starts = np.searchsorted(self.keys, np.arange(self.n_columns + 1) * _OF_COLUMN)
         sums = np.concatenate([np.zeros((1, weight.digits.shape[-1]), np.int64), np.cumsum(weight.digits, axis=0)])
         return ExactArray.from_limbs(np.diff(sums[starts], axis=0), weight.low)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Extents):
+            return NotImplemented
+        mine, theirs = ((each.rows, each.n_columns, each.weight) for each in (self, other))
+        return mine == theirs and np.array_equal(self.keys, other.keys)
+
+    def __hash__(self) -> int:
+        return hash((self.n_columns, self.keys.tobytes()))
 
     def __repr__(self) -> str:
         return f"Extents({self.rows.sum().to_floats():g} rows, {self.n_columns} columns, {len(self.keys)} buckets)"
