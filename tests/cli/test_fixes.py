@@ -57,3 +57,23 @@ def test_advice_names_options(
     answer = bayeswise(*words[:n_verbs], write(table), *words[n_verbs:], *out)
     assert told in advice(answer)
     assert advice(answer).count("--category") <= 1
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ("export m.bayeswise --sql duckbd", "--sql is 'duckbd'. Fix: did you mean 'duckdb'?"),
+        ("export m.bayeswise --sql oracle", "--sql is 'oracle'. Fix: name one of 'duckdb', 'sqlite', 'postgres'"),
+        ("fit t.csv --target y --engine daks", "--engine is 'daks'. Fix: did you mean 'dask'?"),
+        ("fit t.csv --target y --smoothing much", "--smoothing is 'much'. Fix: give a number."),
+        ("look t.csv --threads 0", "--threads is '0'. Fix: give a whole number from 1 on."),
+        ("next-test m.bayeswise --costs d.toml --depth 9", "--depth is '9'. Fix: give a whole number from 1 to 4."),
+    ],
+)
+def test_a_value_that_an_option_does_not_take_is_answered_by_what_to_type(
+    words: str, said: str, bayeswise: Command
+) -> None:
+    answer = bayeswise(*words.split())
+    assert answer.code == 2
+    assert said in answer.err
+    assert "Value error" not in answer.err

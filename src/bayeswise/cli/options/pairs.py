@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
+import typer
 import typer.core
 
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import ParameterError, UsageError
 from bayeswise.render.labels import guess
 
 if TYPE_CHECKING:
@@ -74,8 +75,38 @@ def _as_typed(parameter: Any, ctx: Any, value: Any, convert: Callable[..., Any])
     elif value and parameter.type_descriptor.annotation == (list[str] if several else str):
         value = list(value) if several else value
     else:
-        return convert(ctx, value)
+        try:
+            return convert(ctx, value)
+        except typer.BadParameter as error:
+            raise _wrong_value(parameter, value, error) from None
     return value if parameter.callback is None else parameter.callback(ctx, parameter, value)
+
+
+def _wrong_value(parameter: Any, value: Any, error: typer.BadParameter) -> UsageError:
+    """What typer refused to convert: an option of some words, or a number within bounds."""
+    option = parameter.opts[-1] if parameter.opts[-1].startswith("-") else parameter.human_readable_name
+    types = set(_inner_types(parameter.type_descriptor.annotation))
+    words = [word for each in types for word in get_args(each)]
+    if words:
+        unknown = next((item for item in [value, *value] if isinstance(item, str) and item not in words), value)
+        return UsageError(f"{option} is {unknown!r}", fix=guess(unknown, words))
+    if types & {int, float}:
+        what = "a number" if float in types else "a whole number"
+        info = parameter.type_descriptor.parameter_info
+        low, high = getattr(info, "min", None), getattr(info, "max", None)
+        bounds = ("" if low is None else f" from {low}") + (" on" if high is None and low is not None else "")
+        return UsageError(f"{option} is {value!r}", fix=f"give {what}{bounds}{'' if high is None else f' to {high}'}")
+    return UsageError(f"{option} is {value!r}: {error.message.removeprefix('Value error, ')}")
+
+
+def _inner_types(annotation: Any) -> Iterator[Any]:
+    """The types that a parameter takes, without None, lists and metadata; a Literal is one of them."""
+    inner = get_args(annotation)
+    if get_origin(annotation) is Literal or not inner:
+        yield annotation
+    else:
+        for each in inner[:1] if get_origin(annotation) is Annotated else inner:
+            yield from _inner_types(each)
 
 
 class _Option(typer.core.TyperOption):
