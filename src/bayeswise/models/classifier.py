@@ -242,6 +242,11 @@ class Classifier(ProbabilityModel):
 
     # -- rows left out ----------------------------------------------------------------------------------------
     @property
+    def rows_left_out_at_once(self) -> int | None:
+        """How many rows are a step of a progress bar, where leaving them out takes long; None where it does not."""
+        return None
+
+    @property
     def selected_by_rows(self) -> tuple[str, ...]:
         """What learning selected by looking at rows and the statistics do not hold: "cuts", "graph", "families".
 

@@ -15,7 +15,7 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError, TooLargeError, row_number
 from bayeswise.foundation.logspace import log
-from bayeswise.models.classifier import are_batches
+from bayeswise.models.classifier import Classifier, are_batches
 from bayeswise.models.relearning import log_posteriors_of_folds, posteriors_of_folds, refuse_other_rows
 from bayeswise.models.spread_rows import columns_of_answer
 from bayeswise.models.table_model import TableModel, capabilities_of, leaves_rows_out
@@ -258,7 +258,15 @@ def _refuse_unknown(groups: Any, target: str) -> None:
 def _left_out(model: Any, batches: list[Batch], progress: Progress | None) -> FloatArray:
     if getattr(model, "selected_by_rows", ()):  # all rows together select it
         return _reported(model.leave_one_out(batches), progress)
-    return np.concatenate([_reported(model.leave_one_out(batch), progress) for batch in batches])
+    size = model.rows_left_out_at_once if isinstance(model, Classifier) else None
+    parts = [part for batch in batches for part in _in_parts(batch, size)]
+    return np.concatenate([_reported(model.leave_one_out(part), progress) for part in parts])
+
+
+def _in_parts(batch: Batch, size: int | None) -> list[Batch]:
+    if size is None or batch.n_rows <= size:
+        return [batch]
+    return [batch.rows(slice(k, min(k + size, batch.n_rows))) for k in range(0, batch.n_rows, size)]
 
 
 def _reported(posterior: FloatArray, progress: Progress | None) -> FloatArray:

@@ -171,9 +171,7 @@ SKEWED: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize(
-    ("kind", "families"), [("naive-bayes", "normal"), ("averaged", "normal"), ("naive-bayes", "select")]
-)
+@pytest.mark.parametrize("how", ["naive-bayes normal", "averaged normal", "naive-bayes select"])
 @pytest.mark.parametrize("n_rows", [12, 500])
 def test_numbers_of_skewed_columns_lie_between_the_least_and_the_largest_value(how: str, n_rows: int) -> None:
     kind, families = how.split()

@@ -77,3 +77,22 @@ def test_variances_with_holes_are_left_out_without_refits() -> None:
     began = time.process_time()
     model.leave_one_out(X, y, weights)
     assert time.process_time() - began < 2.0  # by refits it takes more than a minute
+
+
+def test_rows_left_out_together_are_those_left_out_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, weights = a_table_with_holes(60)
+    model = bw.GaussianBayes().fit(X, y, weights)
+    together = model.leave_one_out(X, y, weights)
+    monkeypatch.setattr("bayeswise.models.gaussian_bayes.left_out_entries._ROWS_TOGETHER", 1)
+    assert np.array_equal(together, model.leave_one_out(X, y, weights))
+
+
+def test_a_leave_one_out_that_takes_long_reports_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y, _ = a_table_with_holes(60)
+    table = {**{f"x{k}": [None if np.isnan(x) else x for x in X[:, k]] for k in range(3)}, "y": [f"c{k}" for k in y]}
+    model = bw.fit(table, "y", model="gaussian")
+    monkeypatch.setattr(type(model), "rows_left_out_at_once", 16)
+    done: list[int] = []
+    in_parts = bw.evaluate(model, table, cv="loo", progress=done.append)
+    assert done[:4] == [16, 16, 16, 12]
+    assert in_parts.log_loss == pytest.approx(bw.evaluate(model, table, cv="loo").log_loss)

@@ -50,7 +50,11 @@ class Completion:
     mean: FloatArray  # (n_states, n_columns)
     scatter: FloatArray  # (n_states, n_columns, n_columns)
     log_likelihood: FloatArray  # (n_steps,) of the cells that were seen, in units, before each step
-    converged: bool
+    ended: BoolArray  # (n_states,) the classes that EM came to an end with
+
+    @property
+    def converged(self) -> bool:
+        return bool(self.ended.all())
 
     @property
     def n_steps(self) -> int:
@@ -115,7 +119,7 @@ def complete(
         leaps.take(risen & going, mean, covariance)
     unseen = np.sum([pattern.weight.sum(axis=0) for pattern in patterns], axis=0) - weight  # (n_states,)
     kept_scatter += np.maximum(unseen, 0.0)[:, None, None] * _covariance(kept_scatter, weight, covariance, shared)
-    return Completion(kept_mean, kept_scatter, np.array(log_likelihood), not going.any())
+    return Completion(kept_mean, kept_scatter, np.array(log_likelihood), ~going)
 
 
 class _Leaps:

@@ -7,6 +7,7 @@ steps from where EM was do what a fit from nothing does in many.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,8 @@ from bayeswise.statistics.patterns import pattern_of
 
 if TYPE_CHECKING:
     from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
+
+_ROWS_TOGETHER = 64  # that EM leaves out at once
 
 
 def entries_left_out(
@@ -133,25 +136,36 @@ def _oracle(correlation: FloatArray, n: FloatArray) -> FloatArray:
 def completed_left_out(
     model: GaussianBayesModel, values: FloatArray, groups: CodeArray, weights: FloatArray
 ) -> FloatArray:
-    """(n_rows, n_states) log-densities, each row left out; NaN where the statistic itself must be taken apart."""
+    """(n_rows, n_states) log-densities, each row left out; NaN where the statistic itself must be taken apart.
+
+    Classes with covariances of their own are completed together: each row of a class is a class without that row.
+    """
     patterns = pattern_moments(model.scatter, model.moments.columns)
     columns = model.moments.columns
     names = [pattern_of(np.isin(np.arange(values.shape[1]), each.observed[0])) for each in patterns]
     cells = standard_scores(values, columns.centre, columns.centre_low, columns.unit)
     log_p = np.full((len(values), len(model.classes)), np.nan)
-    for row, (group, weight) in enumerate(zip(groups.tolist(), weights.tolist(), strict=True)):
-        if model.class_weight[group] <= weight:
-            continue
-        there = np.flatnonzero(~np.isnan(values[row]))
-        at = names.index(pattern_of(~np.isnan(values[row])))
-        kept = [*patterns[:at], _without(patterns[at], group, weight, cells[row, there]), *patterns[at + 1 :]]
-        left = _moments(model, kept, group, weight)
-        if left is None:
-            continue
-        found = densities(left, model.settings, model.columns)
-        if not any(spread.is_singular for spread in found.spreads):
-            log_p[row] = found.log_density(values[row : row + 1])[0]
+    places = np.array([names.index(pattern_of(there)) for there in ~np.isnan(values)], dtype=np.int64)
+    stays = np.flatnonzero(model.class_weight[groups] > weights)
+    shared = model.settings.is_shared
+    for rows in [np.array([row]) for row in stays] if shared else _alike(stays, groups):
+        kept = [each if shared else _of_states(each, groups[rows]) for each in patterns]
+        for k, row in enumerate(rows.tolist()):
+            state = int(groups[row]) if shared else k
+            there = np.flatnonzero(~np.isnan(values[row]))
+            kept[places[row]] = _without(kept[places[row]], state, weights[row], cells[row, there])
+        for row, left in zip(rows.tolist(), _moments(model, kept, groups[rows], weights[rows]), strict=True):
+            found = None if left is None else densities(left, model.settings, model.columns)
+            if found is not None and not any(spread.is_singular for spread in found.spreads):
+                log_p[row] = found.log_density(values[row : row + 1])[0]
     return log_p
+
+
+def _alike(rows: IntArray, groups: CodeArray) -> Iterator[IntArray]:
+    """The rows of each class, some at a time."""
+    for group in np.unique(groups[rows]):
+        own = rows[groups[rows] == group]
+        yield from (own[k : k + _ROWS_TOGETHER] for k in range(0, len(own), _ROWS_TOGETHER))
 
 
 def _without(pattern: PatternMoments, group: int, weight: float, cells: FloatArray) -> PatternMoments:
@@ -169,22 +183,28 @@ def _without(pattern: PatternMoments, group: int, weight: float, cells: FloatArr
 
 
 def _moments(
-    model: GaussianBayesModel, patterns: list[PatternMoments], group: int, weight: float
-) -> ClassMoments | None:
-    """The moments of all classes, that of the row (or all of them) completed again; None where EM did not end."""
+    model: GaussianBayesModel, patterns: list[PatternMoments], groups: CodeArray, weights: FloatArray
+) -> Iterator[ClassMoments | None]:
+    """The moments of all classes without each row, completed again; None where EM did not end.
+
+    The patterns have the classes of the rows, each without its row; of one row and all classes if these share a
+    covariance.
+    """
     before, shared = model.moments, model.settings.is_shared
     assert before.completion is not None
-    states = np.arange(len(model.classes)) if shared else np.array([group])
-    own = [_of_states(each, states) for each in patterns]
-    found = complete(own, before.columns.stddev, shared=shared, start=_start(model, states))
-    if not found.converged:
-        return None
-    weights, mean, scatter = before.weight.copy(), before.completion.mean.copy(), before.scatter.copy()
-    weights[group] -= weight
-    mean[states], scatter[states] = found.mean, found.scatter
-    high, low = before.columns.from_units(mean)
-    completion = Completion(mean, scatter, found.log_likelihood, True)
-    return replace(before, weight=weights, mean=high, mean_low=low, scatter=scatter, completion=completion)
+    states = np.arange(len(model.classes)) if shared else groups
+    found = complete(patterns, before.columns.stddev, shared=shared, start=_start(model, states))
+    for k, (group, weight) in enumerate(zip(groups.tolist(), weights.tolist(), strict=True)):
+        changed, own = (states, slice(None)) if shared else (states[k : k + 1], slice(k, k + 1))
+        if not found.ended[own].all():
+            yield None
+            continue
+        left, mean, scatter = before.weight.copy(), before.completion.mean.copy(), before.scatter.copy()
+        left[group] -= weight
+        mean[changed], scatter[changed] = found.mean[own], found.scatter[own]
+        high, low = before.columns.from_units(mean)
+        completion = Completion(mean, scatter, found.log_likelihood, np.ones(len(mean), dtype=np.bool_))
+        yield replace(before, weight=left, mean=high, mean_low=low, scatter=scatter, completion=completion)
 
 
 def _of_states(pattern: PatternMoments, states: IntArray) -> PatternMoments:

@@ -231,6 +231,10 @@ class GaussianBayesModel(Classifier):
         """Why: the prior, and what each column adds given those before it, for one row; `mahalanobis` beside it."""
         return account_of(self, self.row_of(row))
 
+    @property
+    def rows_left_out_at_once(self) -> int | None:
+        return 256 if self.has_missing and self.settings.is_full else None
+
     def leave_one_out(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
         """(n_rows, n_states) the posterior of each row under the model that never saw it.
 
