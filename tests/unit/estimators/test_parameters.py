@@ -126,11 +126,11 @@ def test_a_fit_reads_its_parameters_once_and_its_target_once(kind: Any, monkeypa
     counting(monkeypatch, counts, kind, "_kept")
     counting(monkeypatch, counts, targets, "column_or_1d")
     for owner in (base, linear_regression):
-        for name in ("class_column", "number_column"):
+        for name in ("class_labels", "number_column"):
             if hasattr(owner, name):
                 counting(monkeypatch, counts, owner, name)
     kind().fit(X, target_of(kind))
-    checked = "number_column" if kind is bw.LinearRegression else "class_column"
+    checked = "number_column" if kind is bw.LinearRegression else "class_labels"
     assert counts == {"_kept": 1, "column_or_1d": 1, checked: 1}
 
 

@@ -149,7 +149,7 @@ def completed_left_out(
     stays = np.flatnonzero(model.class_weight[groups] > weights)
     shared = model.settings.is_shared
     for rows in [np.array([row]) for row in stays] if shared else _alike(stays, groups):
-        kept = [each if shared else _of_states(each, groups[rows]) for each in patterns]
+        kept = [each if shared else _of_states(each, groups[rows].astype(np.int64)) for each in patterns]
         for k, row in enumerate(rows.tolist()):
             state = int(groups[row]) if shared else k
             there = np.flatnonzero(~np.isnan(values[row]))
@@ -192,7 +192,7 @@ def _moments(
     """
     before, shared = model.moments, model.settings.is_shared
     assert before.completion is not None
-    states = np.arange(len(model.classes)) if shared else groups
+    states = np.arange(len(model.classes)) if shared else groups.astype(np.int64)
     found = complete(patterns, before.columns.stddev, shared=shared, start=_start(model, states))
     for k, (group, weight) in enumerate(zip(groups.tolist(), weights.tolist(), strict=True)):
         changed, own = (states, slice(None)) if shared else (states[k : k + 1], slice(k, k + 1))
