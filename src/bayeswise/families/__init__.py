@@ -13,7 +13,8 @@ distributions.py        parameters of a family as a distribution with quantiles
 functions.py            log-likelihood and a(eta) as functions, which all families have
 derivatives.py          gradient and second derivative of the log-likelihood
 likelihood.py           the log-likelihood of a sample: maximum, gradient, curvature
-plots.py                its picture
+beliefs.py              a conjugate prior and what becomes of it datum by datum
+plots.py                pictures of both
 natural.py              natural parameters back to ordinary ones
 priors.py               conjugate priors that several families share
 arithmetic/             densities and evidence without cancellation
@@ -35,6 +36,7 @@ student_t.py            a number with heavy tails
 """
 
 from bayeswise.families.arithmetic.chance import Chance
+from bayeswise.families.beliefs import BeliefHistory
 from bayeswise.families.bernoulli import Bernoulli
 from bayeswise.families.beta import Beta, BetaParameters
 from bayeswise.families.binomial import Binomial
@@ -61,6 +63,7 @@ from bayeswise.families.protocol import Estimate, ExponentialForm, Family
 from bayeswise.families.student_t import StudentT, StudentTParameters
 
 __all__ = [
+    "BeliefHistory",
     "Bernoulli",
     "Beta",
     "BetaParameters",

@@ -13,6 +13,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 
 if TYPE_CHECKING:
+    from bayeswise.families.beliefs import BeliefHistory
     from bayeswise.families.protocol import ExponentialForm
 
 
@@ -33,6 +34,12 @@ class FamilyFunctions:
     def second_derivative(self, parameters: Any, data: Any) -> FloatArray:
         """(n_parameters, n_parameters) the curvature of the log-likelihood, in the order of `gradient`."""
         return derivatives(self, parameters, data)[2]
+
+    def beliefs(self, prior: Any, data: Any) -> BeliefHistory:
+        """A conjugate prior and what becomes of it datum by datum; `plot` and `animate` draw it."""
+        from bayeswise.families.beliefs import BeliefHistory
+
+        return BeliefHistory.of(self, prior, list(data))
 
     def natural_form(self, **known: float) -> NaturalForm:
         """T(x), a(eta), its derivatives and the mean map as functions of eta; a Laplace family takes its location."""

@@ -1,4 +1,4 @@
-"""Pictures of families: the log-likelihood over one or two parameters."""
+"""Pictures of families: the log-likelihood over one or two parameters, and a belief datum by datum."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.render.display import Display, bare, note, titled
+from bayeswise.render.display import Display, bare, label, note, titled
 from bayeswise.render.numbers import number
-from bayeswise.render.theme import AGAINST, ERROR, FOR, INK, NEUTRAL, mixed
+from bayeswise.render.stepped import Chosen, SteppedDisplay
+from bayeswise.render.theme import AGAINST, ERROR, FOR, INK, NEUTRAL, mixed, state_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+    from bayeswise.families.beliefs import BeliefHistory
     from bayeswise.families.likelihood import Likelihood
 
 _POINTS = {1: 241, 2: 61}  # along each parameter
@@ -126,4 +128,53 @@ class LikelihoodDisplay(Display):
         note(ax, text, (peak[one], peak[other]), (9, 9), ha="left", va="bottom")
         ax.set_xlabel(one)
         ax.set_ylabel(other)
+        bare(ax, "bottom", "left")
+
+
+class BeliefDisplay(SteppedDisplay):
+    """The density of a belief in a parameter after so many data; the prior is dashed, the mean marked."""
+
+    margin = 0.55
+
+    def __init__(
+        self, history: BeliefHistory, *, steps: Chosen = None, most_panels: int = 4, parameter: str | None = None
+    ) -> None:
+        super().__init__(len(history.data), steps, most_panels)
+        self.history = history
+        self.parameter = parameter
+        self.every = [history.marginals(step, parameter) for step in range(len(history.beliefs))]
+        shown = [each for step in {0, *self.steps()} for each in self.every[step].values()]
+        ends = np.array([each.ppf([0.005, 0.995]) for each in shown])
+        narrow = np.array([each.ppf([0.25, 0.75]) for each in shown])
+        far = 8.0 * float(np.median(narrow[:, 1] - narrow[:, 0]))
+        low = float(max(ends[:, 0].min(), narrow[:, 0].min() - far))
+        high = float(min(ends[:, 1].max(), narrow[:, 1].max() + far))
+        self.x = np.linspace(low, high, 301)
+        heights = [each.pdf(self.x[1:-1]) for each in shown]
+        self.top = float(np.quantile(np.max(heights, axis=1), 1.0 - 0.5 / len(heights)))
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """step, datum, and mean and interval of the parameter."""
+        return self.history.to_columns(self.parameter)
+
+    def draw_step(self, ax: Axes, step: int, *, first: bool) -> None:
+        for k, (name, now) in enumerate(self.every[step].items()):
+            colour = state_colour(k)
+            before = self.every[0][name]
+            if step:
+                how: dict[str, Any] = {"color": colour, "linewidth": 1.0, "linestyle": (0, (3, 3)), "zorder": 2}
+                ax.plot(self.x, before.pdf(self.x), **how)
+            ax.plot(self.x, now.pdf(self.x), color=colour, linewidth=1.8, zorder=3, label=label(name, 16))
+            ax.plot([float(now.mean())], [0.0], marker="^", color=colour, markersize=7, clip_on=False, zorder=4)
+        ax.set_ylim(0.0, 1.12 * self.top)
+        ax.set_xlim(self.x[0], self.x[-1])
+        several = len(self.every[0]) > 1
+        ax.set_xlabel("probability of each level" if several else next(iter(self.every[0])), fontsize="small")
+        if first:
+            ax.set_ylabel("density", fontsize="small")
+        if several and first:
+            ax.legend(frameon=False, fontsize="x-small", loc="upper right", handlelength=1.2)
+        ax.tick_params(labelleft=first, labelsize="small")
+        data = "datum" if step == 1 else "data"
+        titled(ax, "prior" if not step else f"{step} {data}, last {label(self.history.data[step - 1], 12)}")
         bare(ax, "bottom", "left")

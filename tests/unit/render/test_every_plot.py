@@ -15,7 +15,7 @@ import bayeswise as bw
 from bayeswise.acquisition.curves import LearningCurves
 from bayeswise.decisions import FeatureRule
 from bayeswise.evaluation.curves import cost_curve, coverage_curve, threshold_curve
-from bayeswise.families import Likelihood, Normal
+from bayeswise.families import Bernoulli, BetaPrior, Likelihood, Normal
 from bayeswise.foundation.errors import NotInstalledError
 from bayeswise.networks import Node
 from bayeswise.render import display
@@ -116,6 +116,8 @@ PLOTS: dict[str, Callable[[], Any]] = {
     "sensitivity.plot": lambda: oil().sensitivity("oil", "dry").plot(),
     "tornado.plot": lambda: oil().tornado().plot(),
     "hypotheses.plot": lambda: coins().plot(),
+    "hypotheses.plot of all steps": lambda: coins().plot(steps="all"),
+    "beliefs.plot": lambda: Bernoulli().beliefs(BetaPrior(1, 1), [1, 1, 0]).plot(),
     "learning_curves.plot": lambda: learning_curves().plot(),
 }
 # graphs, triangles and displays of several panels have no axes of their own to name
@@ -130,6 +132,7 @@ WITHOUT_AXES = (
     "diagram.plot",
     "solution.plot",
     "hypotheses",
+    "beliefs",
     "three states",
 )
 
@@ -165,7 +168,7 @@ def test_no_display_is_left_out_of_this_list() -> None:
     for make in PLOTS.values():
         drawn.add(type(make()).__name__)
         plt.close("all")
-    assert displays(display.Display) - {"Display"} == drawn
+    assert displays(display.Display) - {"Display", "SteppedDisplay"} == drawn  # what others are made from
 
 
 def test_two_pictures_go_side_by_side_into_one_figure() -> None:

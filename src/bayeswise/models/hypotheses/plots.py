@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayeswise.render.display import Display, bare, label, titled
+from bayeswise.render.display import bare, label, titled
+from bayeswise.render.stepped import Chosen, SteppedDisplay
 from bayeswise.render.theme import FOR, INK
 
 if TYPE_CHECKING:
@@ -12,70 +13,58 @@ if TYPE_CHECKING:
 
     from bayeswise.models.hypotheses.space import HypothesisSpace
 
-_GAP = 0.04
 _MOST_NAMED = 30
 _SHORT = 6  # letters of a label that has room under its bar
 _LONGEST = 26
+_LETTER = 0.075  # inches
 
 
-class PosteriorDisplay(Display):
-    """One panel for each step, at most `most_panels` of them: the prior, the last one, and steps between.
+class PosteriorDisplay(SteppedDisplay):
+    """One panel for each step: chosen ones, all, or the prior, the last one and steps between.
 
     Labels that have no room under their bars stand to the left of bars that lie.
     """
 
-    def __init__(self, space: HypothesisSpace, *, most_panels: int = 3) -> None:
+    def __init__(self, space: HypothesisSpace, *, steps: Chosen = None, most_panels: int = 3) -> None:
+        super().__init__(len(space.data), steps, most_panels)
         self.space = space
-        self.most_panels = max(2, most_panels)
-
-    def steps(self) -> list[int]:
-        """How many data each panel has seen."""
-        last = len(self.space.data)
-        n_panels = min(self.most_panels, last + 1)
-        return [round(k * last / max(n_panels - 1, 1)) for k in range(n_panels)]
+        self.history = [[float(p) for p in step.values()] for step in space.history]
+        self.top = max(p for step in self.history for p in step)
+        names = [label(h, _LONGEST) for h in space.hypotheses]
+        self.lying = len(names) <= _MOST_NAMED and (len(names) > 10 or max(map(len, names)) > _SHORT)
+        self.margin = 0.2 + _LETTER * max(map(len, names)) if self.lying else 0.35
+        tall = max(2.3, 0.9 + 0.2 * len(names)) if self.lying else 2.3
+        self.panel = (2.7, tall)
 
     def to_columns(self) -> dict[str, list[Any]]:
         """hypothesis, and its probability in each panel."""
-        history = self.space.history
-        panels = {f"after_{step}": [float(p) for p in history[step].values()] for step in self.steps()}
+        panels = {f"after_{step}": list(self.history[step]) for step in self.steps()}
         return {"hypothesis": list(self.space.hypotheses), **panels}
 
-    @property
-    def _lying(self) -> bool:
-        names = [label(h) for h in self.space.hypotheses]
-        return len(names) <= _MOST_NAMED and (len(names) > 10 or max(map(len, names)) > _SHORT)
+    def draw_step(self, ax: Axes, step: int, *, first: bool) -> None:
+        self._panel(ax, self.history[step])
+        titled(ax, self._title(step))
+        ax.tick_params(labelleft=first)
 
-    def size(self) -> tuple[float, float]:
-        n_panels = len(self.steps())
-        if self._lying:
-            return 1.8 + 2.6 * n_panels, 1.0 + 0.26 * max(5, len(self.space.hypotheses))
-        return 3.2 * n_panels, 2.8
+    def _title(self, step: int) -> str:
+        if step == 0:
+            return "p(h)"
+        datum = label(self.space.data[step - 1], 14)
+        return f"p(h | {step} {'datum' if step == 1 else 'data'}), last {datum}"
 
-    def draw(self, ax: Axes) -> None:
-        steps, history = self.steps(), self.space.history
-        ax.set_axis_off()
-        left = 0.02 + 0.0072 * max(min(len(label(h)), _LONGEST) for h in self.space.hypotheses) if self._lying else 0.06
-        width = (1.0 - left - _GAP * (len(steps) - 1)) / len(steps)
-        top = max(float(p) for step in steps for p in history[step].values())
-        for k, step in enumerate(steps):
-            panel = ax.inset_axes((left + k * (width + _GAP), 0.16, width, 0.72))
-            self._panel(panel, [float(p) for p in history[step].values()], top)
-            titled(panel, "p(h)" if step == 0 else f"p(h | {step} {'datum' if step == 1 else 'data'})")
-            panel.tick_params(labelleft=k == 0)
-
-    def _panel(self, ax: Axes, heights: list[float], top: float) -> None:
+    def _panel(self, ax: Axes, heights: list[float]) -> None:
         places = range(len(heights))
         names = [label(h, _LONGEST) for h in self.space.hypotheses] if len(heights) <= _MOST_NAMED else []
-        if self._lying:
+        if self.lying:
             ax.barh(places, heights, height=0.8, color=FOR, zorder=3)
             ax.set_yticks(places, names, fontsize="small")
             ax.set_ylim(len(heights) - 0.4, -0.6)
-            ax.set_xlim(0.0, 1.05 * top)
+            ax.set_xlim(0.0, 1.05 * self.top)
             ax.set_xlabel("probability", fontsize="small", color=INK)
             bare(ax, "left", grid="x")
             return
         ax.bar(places, heights, width=0.85, color=FOR, zorder=3)
         ax.set_xticks(places if names else [], names)
-        ax.set_ylim(0.0, 1.05 * top)
+        ax.set_ylim(0.0, 1.05 * self.top)
         ax.set_xlabel("hypothesis" if names else f"{len(heights):,} hypotheses", fontsize="small", color=INK)
         bare(ax, "bottom", grid="y")

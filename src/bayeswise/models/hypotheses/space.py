@@ -20,7 +20,11 @@ from bayeswise.posteriors.prior import SUM_TOLERANCE
 from bayeswise.render.numbers import exact as exact_number
 
 if TYPE_CHECKING:
+    import os
+    from pathlib import Path
+
     from bayeswise.models.hypotheses.plots import PosteriorDisplay
+    from bayeswise.render.stepped import Chosen
 
 _LIKELIHOOD = "give {datum: {hypothesis: probability}}, or a function of (hypothesis, datum)"
 
@@ -229,11 +233,17 @@ class HypothesisSpace:
 
         return PosteriorDisplay(self)
 
-    def plot(self, ax: Any = None, *, most_panels: int = 3) -> PosteriorDisplay:
-        """Draw the posterior as data arrive: the prior, the last step, and steps between."""
+    def plot(self, ax: Any = None, *, steps: Chosen = None, most_panels: int = 3) -> PosteriorDisplay:
+        """Draw the posterior as data arrive: chosen `steps`, "all" of them, or the prior, the last and some between."""
         from bayeswise.models.hypotheses.plots import PosteriorDisplay
 
-        return PosteriorDisplay(self, most_panels=most_panels).plot(ax)
+        return PosteriorDisplay(self, steps=steps, most_panels=most_panels).plot(ax)
+
+    def animate(self, path: str | os.PathLike[str], *, steps: Chosen = None, seconds: float = 0.8) -> Path:
+        """Write a GIF of the posterior, datum by datum."""
+        from bayeswise.models.hypotheses.plots import PosteriorDisplay
+
+        return PosteriorDisplay(self, steps=steps).animate(path, seconds=seconds)
 
     def _repr_html_(self) -> str:
         from bayeswise.render.numbers import number
