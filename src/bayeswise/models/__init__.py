@@ -14,6 +14,7 @@ relearning.py          learned rows under the model of the others
 forgetting.py          which batches a model has forgotten
 calibrated.py          a model with calibrated posteriors
 averaging.py           several models instead of one
+parameter_counts.py    how many parameters, in the readings of textbooks
 facts.py               what a model has learned, as plain data
 files.py               which types a model file may hold, by kind of model
 naive_bayes/           columns that are independent given the class

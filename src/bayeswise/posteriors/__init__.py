@@ -8,6 +8,8 @@ calibration_fits.py  the estimates behind calibration
 bayes_rule.py        Bayes' rule for problems of two lines, every step kept
 joint_table.py       sum rule and product rule on a table of joint probabilities
 line_regions.py      where the best action changes along one number
+independence.py      independence and the chain rule on such a table
+plots.py             a probability mass function as bars
 bayes_text.py        both of them as text, step by step
 """
 

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
+from bayeswise.posteriors.independence import ChainRule, Independence, chain_rule, independence
 from bayeswise.posteriors.prior import SUM_TOLERANCE
 from bayeswise.render.numbers import Number, decimal_text, exact, fraction_text
 from bayeswise.tables.schema.labels import Label, find_state, label_of
+
+if TYPE_CHECKING:
+    from bayeswise.posteriors.plots import MassDisplay
 
 Cell = tuple[Label, ...]
 
@@ -56,6 +60,76 @@ class JointTable:
             raise ParameterError("no rows to count", fix="give at least one row")
         total = counts.total()
         return cls(variables, {cell: Fraction(count, total) for cell, count in counts.items()})
+
+    @classmethod
+    def experiment(cls, **outcomes: Iterable[Any] | Mapping[Any, Number]) -> JointTable:
+        """A random experiment of independent parts: equally probable outcomes, or {outcome: probability}.
+
+        >>> dice = JointTable.experiment(first=range(1, 7), second=range(1, 7))
+        >>> total = dice.variable("sum", lambda first, second: first + second)
+        >>> total[7], total.expectation()
+        (0.16666666666666666, Fraction(7, 1))
+        """
+        cells: dict[Cell, Fraction] = {(): Fraction(1)}
+        for name, given in outcomes.items():
+            part = given if isinstance(given, Mapping) else _even(name, list(given))
+            own = cls([name], part).exact
+            cells = {(*cell, *one): p * q for cell, p in cells.items() for one, q in own.items()}
+        return cls(list(outcomes), cells)
+
+    def variable(self, name: str, function: Callable[..., Any]) -> JointTable:
+        """The probability mass function of a random variable: a function of the outcome, taken by name."""
+        sums: dict[Any, Fraction] = {}
+        for cell, p in self.exact.items():
+            value = label_of(function(**dict(zip(self.variables, cell, strict=True))))
+            sums[value] = sums.get(value, Fraction()) + p
+        numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in sums)
+        return JointTable([name], dict(sorted(sums.items())) if numeric else sums)
+
+    @property
+    def is_numeric(self) -> bool:
+        """Whether this is one variable whose levels are numbers."""
+        cells = [cell[0] for cell in self.exact]
+        return len(self.variables) == 1 and all(isinstance(c, int | float) and not isinstance(c, bool) for c in cells)
+
+    def expectation(self, function: Callable[..., Any] | None = None) -> Fraction:
+        """E[f] = sum of P f over the outcomes; without a function that of the one variable, which has numbers."""
+        if function is None:
+            if not self.is_numeric:
+                raise ParameterError(f"{', '.join(self.variables)} is not one number", fix="give a function of it")
+            return sum((exact(cell[0], "a value") * p for cell, p in self.exact.items()), Fraction())
+        named = ((dict(zip(self.variables, cell, strict=True)), p) for cell, p in self.exact.items())
+        return sum((exact(function(**levels), "a value") * p for levels, p in named), Fraction())
+
+    def independent(self, *variables: str, given: str | Sequence[str] = ()) -> Independence:
+        """Whether P(a, b | c) = P(a | c) P(b | c) for all levels; of three or more variables, mutually.
+
+        >>> coins = JointTable.experiment(one="HT", two="HT")
+        >>> same = JointTable(["one", "two", "same"], {(a, b, a == b): p for (a, b), p in coins.exact.items()})
+        >>> bool(same.independent("one", "same")), bool(same.independent("one", "two", "same"))
+        (True, False)
+        """
+        names = tuple(variables) or self.variables
+        others = (given,) if isinstance(given, str) else tuple(given)
+        for name in (*names, *others):
+            self._position(name)
+        return independence(self, names, others)
+
+    def chain(self, order: Sequence[str] | None = None, **levels: Any) -> ChainRule:
+        """The chain rule for one combination: P(a, b, c) = P(a) P(b | a) P(c | a, b), in that order of variables."""
+        names = tuple(levels) if order is None else tuple(order)
+        missing = [name for name in names if name not in levels]
+        if missing or not names or len(set(names)) < len(names):
+            raise ParameterError(f"the chain rule needs a level of each of {list(names)}", fix="give name=level")
+        for name in names:
+            self._position(name)
+        return chain_rule(self, levels, names)
+
+    def plot(self, ax: Any = None) -> MassDisplay:
+        """Draw the probability of each combination as a bar."""
+        from bayeswise.posteriors.plots import MassDisplay
+
+        return MassDisplay(self).plot(ax)
 
     @property
     def levels(self) -> dict[str, tuple[Label, ...]]:
@@ -153,6 +227,13 @@ def _checked_variables(variables: Sequence[str]) -> tuple[str, ...]:
     if not names or len(set(names)) < len(names):
         raise ParameterError(f"variables must be named, and each once; found {list(names)}", fix="name each one once")
     return names
+
+
+def _even(name: str, outcomes: list[Any]) -> dict[Any, Fraction]:
+    counts = Counter(label_of(outcome) for outcome in outcomes)
+    if not counts:
+        raise ParameterError(f"{name} has no outcome", fix="give at least one")
+    return {outcome: Fraction(count, len(outcomes)) for outcome, count in counts.items()}
 
 
 def _probability(key: object, value: Number) -> Fraction:

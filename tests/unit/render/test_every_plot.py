@@ -118,6 +118,7 @@ PLOTS: dict[str, Callable[[], Any]] = {
     "hypotheses.plot": lambda: coins().plot(),
     "hypotheses.plot of all steps": lambda: coins().plot(steps="all"),
     "beliefs.plot": lambda: Bernoulli().beliefs(BetaPrior(1, 1), [1, 1, 0]).plot(),
+    "joint_table.plot": lambda: bw.JointTable.experiment(coin="HT", die=range(1, 4)).plot(),
     "learning_curves.plot": lambda: learning_curves().plot(),
 }
 # graphs, triangles and displays of several panels have no axes of their own to name

@@ -34,6 +34,7 @@ from bayeswise.models.gaussian_bayes.left_out_rows import log_evidence_left_out,
 from bayeswise.models.gaussian_bayes.moments import ClassMoments, class_moments
 from bayeswise.models.gaussian_bayes.spread import refuse_square
 from bayeswise.models.gaussian_bayes.thresholds import regions
+from bayeswise.models.parameter_counts import ParameterCounts, parameter_counts
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
 from bayeswise.models.table_model import Capabilities, Gaussians, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.posteriors.line_regions import BayesError, Regions
@@ -176,6 +177,13 @@ class GaussianBayesModel(Classifier):
         of_one = {"spherical": 1, "diagonal": d, "shared-diagonal": d}.get(self.settings.covariance, d * (d + 1) // 2)
         prior = 0 if self.settings.class_prior is not None else k - 1
         return prior + k * d + of_one * (1 if self.settings.is_shared else k)
+
+    def parameter_counts(self) -> ParameterCounts:
+        """Free parameters, and those written down: the prior, mean and stddev of each column, and all correlations."""
+        counts = parameter_counts(self, dict.fromkeys(self.columns, 2), {})
+        d = len(self.columns)
+        correlations = d * (d - 1) // 2 * len(self.classes) if self.settings.is_full else 0
+        return replace(counts, written=counts.written + correlations)
 
     def weak_prior(self, rows: float = 1.0) -> NormalInverseWishart:
         """A prior worth so many pseudo-counts: mean of the whole table, its variances, no correlations."""

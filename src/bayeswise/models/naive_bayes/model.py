@@ -28,6 +28,7 @@ from bayeswise.models.naive_bayes.left_out import left_out, log_evidence_left_ou
 from bayeswise.models.naive_bayes.linear import LinearForm, linear_form
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.words import Words, WordScores
+from bayeswise.models.parameter_counts import ParameterCounts, parameter_counts
 from bayeswise.models.relearning import log_joint_relearned
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
@@ -91,6 +92,22 @@ class NaiveBayesModel(Classifier):
         """Free parameters: those of each factor, and one fewer than classes for a counted prior."""
         prior = 0 if self.settings.class_prior is not None else len(self.classes) - 1
         return prior + sum(each.n_free_parameters() for each in self.scores)
+
+    def parameter_counts(self) -> ParameterCounts:
+        """The readings of "how many parameters": free, written, |values| x |classes|, and the full joint table."""
+        levels, per_class = {}, {}
+        for factor in self.factors:
+            part = self.statistics.part[factor.name]
+            for name in factor.columns:
+                if isinstance(factor, Categories):
+                    levels[name] = len(part[name].levels) + (self.schema[name].missing == "level")
+                    per_class[name] = levels[name]
+                elif isinstance(factor, Words):
+                    per_class[name] = len(part.levels)
+                else:
+                    family = getattr(factor, "family", None)
+                    per_class[name] = 2 if family is None else int(family.n_free_parameters())
+        return parameter_counts(self, {name: per_class[name] for name in self.schema.used}, levels)
 
     # -- what it says about rows ------------------------------------------------------------------------------
     def log_joint(self, batch: Batch) -> FloatArray:
