@@ -8,6 +8,7 @@ counts.py       exact joint counts of every node with its parents
 incomplete.py   rows with missing values, by pattern
 structural.py   graphs from rows with missing cells
 fitting.py      EM and gradient ascent, and the best of several starts
+noisy.py        noisy maxima by EM
 scores.py       BIC, AIC, MDL, BDeu and K2 of a node with its parents
 constraints.py  what a graph must and must not have
 climbing.py     hill climbing with tabu and restarts

@@ -14,11 +14,13 @@ from bayeswise.networks.learning.counts import FamilyCounts
 from bayeswise.networks.learning.exact import best_graph
 from bayeswise.networks.learning.fitting import WAYS, FittedTables, fit_tables
 from bayeswise.networks.learning.independence import parents_of, pc
+from bayeswise.networks.learning.noisy import check_noisy, fit_noisy_max
 from bayeswise.networks.learning.rows import MOST_LABELS, CodedRows
 from bayeswise.networks.learning.scores import Scores
 from bayeswise.networks.learning.structural import structural_em
 from bayeswise.networks.learning.trees import chow_liu
 from bayeswise.networks.network import BeliefNetwork
+from bayeswise.networks.node import Node
 from bayeswise.render.labels import guess
 
 METHODS = ("auto", "hill-climbing", "exact", "k2", "chow-liu", "pc")
@@ -56,6 +58,7 @@ def learn(
     seed: int = 0,
     ignore: Collection[str] = (),
     states: Mapping[str, Sequence[Any]] | None = None,
+    noisy: Collection[str] = (),
     kinds: Mapping[str, str] | None = None,
     cuts: Mapping[str, Sequence[float]] | None = None,
     weight: str | None = None,
@@ -70,6 +73,9 @@ def learn(
     column is hidden: its `states` must be given. A column of more than 20 different numbers is cut into intervals,
     which are its states in their order, at its fifths or at `cuts={"age": [30, 50]}`; `kinds={"visits": "number"}` cuts
     a column of fewer, and "category" keeps the numbers as they are.
+
+    The nodes in `noisy`, of a given graph, get a noisy maximum instead of a table, found by EM: the `states` of these and
+    of their parents stand from strongest to none.
 
     `weight` names a column of weights, `weights` are those that stand in no column: a row of weight k counts as k rows,
     one of weight 0 is not there. `method="auto"` is exact up to 15 columns, else hill climbing; that is restarted until
@@ -90,6 +96,7 @@ def learn(
     rules = Constraints(tuple(required), tuple(forbidden), tuple(map(tuple, tiers)), max_parents)
     _refuse_unused("parents" if parents is not None else method, rules, order, root)
     method = chosen_method(method, len(rows.names), restarts)
+    check_noisy(list(noisy), parents, rows.declared)
     if parents is None:
         asked: dict[str, Any] = {"method": method, "score": score, "order": order, "root": root, "rules": rules}
         steps: dict[str, Any] = {"smoothing": smoothing, "seed": seed, "progress": progress}
@@ -117,8 +124,25 @@ def learn(
         fixed = {name: known for name, known in zip(rows.names, rows.states, strict=True) if name in rows.declared}
         counts = FamilyCounts.of_rows(rows, parents, states=states)
         network = counts.network(prior=prior, smoothing=smoothing, order=fixed)
+    if noisy:
+        network = _with_noisy(network, rows, noisy, smoothing, notes)
     network.notes = (*network.notes, *notes)
     return network
+
+
+def _with_noisy(
+    network: BeliefNetwork, rows: CodedRows, noisy: Collection[str], smoothing: float, notes: list[str]
+) -> BeliefNetwork:
+    """The network with a noisy maximum in the place of some tables."""
+    nodes = []
+    for name in network:
+        node = network.node(name)
+        if name in noisy:
+            fitted = fit_noisy_max(rows, name, node.parents, smoothing=smoothing)
+            notes.append(f"{name}: EM of its {len(node.parents)} causes ended after {fitted.steps} steps")
+            node = Node(name, node.states, fitted.table, node.parents)
+        nodes.append(node)
+    return BeliefNetwork(nodes, name=network.name)
 
 
 def chosen_method(method: str, n_columns: int, restarts: int | None) -> str:
