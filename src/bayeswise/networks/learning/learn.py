@@ -74,8 +74,8 @@ def learn(
     which are its states in their order, at its fifths or at `cuts={"age": [30, 50]}`; `kinds={"visits": "number"}` cuts
     a column of fewer, and "category" keeps the numbers as they are.
 
-    The nodes in `noisy`, of a given graph, get a noisy maximum instead of a table, found by EM: the `states` of these and
-    of their parents stand from strongest to none.
+    The nodes in `noisy`, of a given graph, get a noisy maximum instead of a table, found by EM: the `states` of these
+    and of their parents stand from strongest to none.
 
     `weight` names a column of weights, `weights` are those that stand in no column: a row of weight k counts as k rows,
     one of weight 0 is not there. `method="auto"` is exact up to 15 columns, else hill climbing; that is restarted until
