@@ -38,6 +38,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "bayeswise"
 html_static_path = ["static"]
 html_css_files = ["site.css"]
+html_favicon = "static/favicon.svg"
 html_show_sourcelink = False
 html_copy_source = False
 html_math_renderer = "mathml"

@@ -30,7 +30,7 @@ def lines_of(directive: str, page: Path) -> list[str]:
     """The lines in the blocks of a directive, without its options."""
     text = page.read_text(encoding="utf-8")
     blocks = re.findall(rf"^```\{{{directive}\}}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
-    lines = [line.strip() for block in blocks for line in block.splitlines()]
+    lines = [re.sub(r".*<(.+)>", r"\1", line.strip()) for block in blocks for line in block.splitlines()]
     return [line for line in lines if line and not line.startswith(":")]
 
 
