@@ -39,7 +39,7 @@ export function AskView({ network, onEdited }: { network: Network; onEdited: () 
       </p>
       {problem && <ProblemNote problem={problem} />}
       <div class={loading ? "stale" : undefined}>
-        <GraphPlane label="Network" nodes={network.nodes.map(({ name, states }) => sizeOf(name, states.length))} edges={edgesOf(network, findings, target ? value : null)}
+        <GraphPlane label="Network" chosen={target} nodes={network.nodes.map(({ name, states }) => sizeOf(name, states.length))} edges={edgesOf(network, findings, target ? value : null)}
           drawNode={(name, at) => (
             <NodeBox name={name} states={names.get(name)!} height={at.height} selected={name === target} looks={looksOf(name, findings, separated)}
               stateLook={(each, place) => ({

@@ -76,7 +76,7 @@ export function EditView({ network, version, onSaved, onReread }: Props) {
       {answer.problem && edits.length > 0 && <p class="remedies"><button type="button" onClick={() => step(() => draft.clear())}>drop my changes</button></p>}
       {graph && (graph.nodes.length ? (
         <div class={answer.loading ? "stale" : undefined}>
-          <GraphPlane label="Network to edit" nodes={graph.nodes.map(({ name, states }) => sizeOf(name, states.length))} chosenEdge={edge.value && edgeKey(edge.value)}
+          <GraphPlane label="Network to edit" chosen={node} nodes={graph.nodes.map(({ name, states }) => sizeOf(name, states.length))} chosenEdge={edge.value && edgeKey(edge.value)}
             edges={graph.edges.map(([parent, child], at) => ({ parent, child, width: 1 + 4 * (graph.influence[at] ?? 0), title: `${parent} → ${child}` }))}
             drawNode={(name, at) => <NodeBox name={name} states={graph.nodes.find((each) => each.name === name)?.states ?? []} height={at.height} selected={name === node} onSelect={toggleNode} />}
             refuses={(from, to) => isAbove(graph, to, from)} onDraw={(from, to) => propose({ change: "add-edge", node: to, parent: from, normalise: false })}

@@ -57,9 +57,14 @@ export function placesOf(nodes: readonly GraphNode[], edges: readonly (readonly 
 
 /** Nodes that no edge touches, in rows as wide as there is room. */
 function rowsBelow(nodes: readonly GraphNode[], drawn: { width: number; height: number }, room: number, found: Record<string, Box>): { width: number; height: number } {
-  let [x, y, width, tallest] = [MARGIN, drawn.height ? drawn.height + BESIDE : MARGIN, drawn.width, 0];
+  let [x, y, width, tallest, row, first] = [MARGIN, drawn.height ? drawn.height + BESIDE : MARGIN, drawn.width, 0, 0, true];
   for (const node of nodes) {
-    if (x > MARGIN && x + node.width + MARGIN > room) [x, y, tallest] = [MARGIN, y + tallest + BESIDE, 0];
+    if (!first && x + node.width + MARGIN > room) {
+      row++;
+      const shift = (row % 2) * (node.width + BESIDE) / 2; // a line to the next row but one meets no node between
+      [x, y, tallest] = [MARGIN + (shift + node.width + 2 * MARGIN > room ? 0 : shift), y + tallest + BELOW, 0];
+    }
+    first = false;
     found[node.name] = { x, y, width: node.width, height: node.height };
     x += node.width + BESIDE;
     tallest = Math.max(tallest, node.height);
