@@ -37,12 +37,15 @@ class AutoClassifier(ClassifierBase):
     levels: Mapping[str, Any] | None = None
     class_weight: Any = None
 
+    _model_kind = "auto"
     _settings_type = AutoSettings
     _options_type = AutoOptions
     model_: AutoModel = field(init=False)
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from scratch."""
+        """Learn from scratch; y names a column where X is a frame of Dask or Spark."""
+        if self._learned_elsewhere(X, y, sample_weight):
+            return self
         settings = self._kept(AutoSettings)
         seconds = seconds_of(self.within)
         X, labels, weights = self._rows(X, y, sample_weight, reset=True)

@@ -64,6 +64,7 @@ class AveragedNaiveBayes(NaiveBayes):
         self.levels = levels
         self.class_weight = class_weight
 
+    _model_kind = "averaged"
     _settings_type = AveragedSettings
     _options_type = AveragedOptions
     model_: AveragedNaiveBayesModel = field(init=False)

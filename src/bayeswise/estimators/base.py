@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayeswise.engines import summarise
 from bayeswise.estimators import features
 from bayeswise.estimators.checking import checked
+from bayeswise.estimators.frames import learned_where_rows_are
 from bayeswise.estimators.targets import (
     Labels,
     as_array,
@@ -42,6 +43,7 @@ from bayeswise.models.settings.description import described, with_list
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.sources.opening import spread
 
 Kept = TypeVar("Kept", bound=Settings)
 Estimator = TypeVar("Estimator", bound="EstimatorBase")
@@ -54,6 +56,7 @@ class EstimatorBase(BaseEstimator):
     model_: Any
 
     _settings_type: ClassVar[type[Settings]]  # what the model keeps: parameters of these names are declared there
+    _model_kind: ClassVar[str]  # as `bw.fit` names it
     _options_type: ClassVar[type] = ColumnOptions  # and here, those that matter only while it is learned
     _own_parameters: ClassVar[Mapping[str, str]] = {}  # what the others mean, those of scikit-learn's ways
     _takes_labels: ClassVar[bool] = True  # whether columns of X may be text or categories
@@ -78,6 +81,8 @@ class EstimatorBase(BaseEstimator):
 
     def explain(self, X: Any) -> Any:
         """The account of one row: what each column adds to the answer."""
+        if spread(X) is not None:
+            return self._model.explain(X)
         (batch,) = self._batches(X)
         return self.model_.explain(batch)
 
@@ -101,6 +106,10 @@ class EstimatorBase(BaseEstimator):
         return tags
 
     # -- inside -----------------------------------------------------------------------------------------------
+    def _learned_elsewhere(self, X: Any, y: Any, sample_weight: Any) -> bool:
+        """Whether X is a frame of Dask or Spark, from which the model was then learned; y names a column of it."""
+        return learned_where_rows_are(self, self._model_kind, self._declared(), X, y, sample_weight)
+
     def _checked(self, X: Any, *, reset: bool) -> Any:
         """X after scikit-learn's checks, and those of the model's own."""
         return checked(self, X, reset=reset)
@@ -188,15 +197,21 @@ class ClassifierBase(ClassifierMixin, EstimatorBase):
         return as_array(self.model_.classes, self._dtype_of_y)
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """(n_rows, n_classes) the posterior."""
+        """(n_rows, n_classes) the posterior; a lazy frame with more columns where X is one of Dask or Spark."""
+        if spread(X) is not None:
+            return self._model.predict_proba(X)  # type: ignore[no-any-return]
         return np.asarray(self._over(X, lambda batch: self.model_.probability(batch)))
 
     def predict_log_proba(self, X: Any) -> FloatArray:
         """(n_rows, n_classes) the logarithm of the posterior, exact in the tails."""
+        if spread(X) is not None:
+            return self._model.predict_log_proba(X)  # type: ignore[no-any-return]
         return np.asarray(self._over(X, lambda batch: log_posterior(self.model_.log_relative(batch))))
 
     def predict(self, X: Any) -> Any:
         """The most probable class; the first one of `classes_` where several are."""
+        if spread(X) is not None:
+            return self._model.predict(X)
         best = self._over(X, lambda batch: np.argmax(self.model_.log_relative(batch), axis=1))
         return self.classes_[best]
 
@@ -243,7 +258,9 @@ class MergingBase(ClassifierBase):
 
     # -- learning ---------------------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from scratch."""
+        """Learn from scratch; y names a column where X is a frame of Dask or Spark."""
+        if self._learned_elsewhere(X, y, sample_weight):
+            return self
         return self._fitted(X, y, sample_weight, more_to_come=False)
 
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:

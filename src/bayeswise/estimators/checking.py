@@ -64,9 +64,10 @@ def refuse_spread(X: Any) -> None:
     """A frame of Dask or Spark has no order of rows that a y beside it could follow."""
     if spread(X) is not None:
         raise KindError(
-            f"estimators take rows of one machine, and a {type(X).__name__} of {type(X).__module__.split('.')[0]} is "
-            "spread over several",
-            fix="say bw.fit(frame, target='...'), with the target in the frame; model.predict(frame) answers there",
+            f"a {type(X).__name__} of {type(X).__module__.split('.')[0]} is spread over several machines, and has no "
+            "order of rows that a y or weights beside it could follow",
+            fix="name the column of the target, and that of the weights, in the frame: fit(frame, 'class'); or say "
+            "bw.fit(frame, target='class')",
         )
 
 

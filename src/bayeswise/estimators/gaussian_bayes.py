@@ -48,6 +48,7 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
     n_components: int | None = None
     class_weight: Any = None
 
+    _model_kind = "gaussian"
     _settings_type = GaussianBayesSettings
     _options_type = GaussianOptions
     _own_parameters: ClassVar[Mapping[str, str]] = {

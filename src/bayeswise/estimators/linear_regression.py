@@ -32,6 +32,7 @@ from bayeswise.models.regression.solving.wide import WideModel, fit_wide
 from bayeswise.models.settings.regression import LinearSettings
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.tables.schema.schema import Schema
+from bayeswise.tables.sources.opening import spread
 
 
 def _has_moments(estimator: LinearRegression) -> bool:
@@ -81,12 +82,15 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
     kinds: Mapping[str, str] | None = None
     levels: Mapping[str, Any] | None = None
 
+    _model_kind = "linear"
     _settings_type = LinearSettings
     model_: LinearModel | IteratedModel | WideModel = field(init=False)
 
     # -- learning ---------------------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from scratch."""
+        """Learn from scratch; y names a column where X is a frame of Dask or Spark."""
+        if self._learned_elsewhere(X, y, sample_weight):
+            return self
         settings = self._settings()
         X, target, weights = self._rows(X, y, sample_weight, reset=True)
         refuse_outside(target if weights is None else np.where(weights > 0, target, 1.0), settings.likelihood, "y")
@@ -133,6 +137,8 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
 
         return_std   give the standard deviations, too
         """
+        if not return_std and spread(X) is not None:
+            return self._model.predict(X)
         if return_std:
             ahead = self.predict_distribution(X)
             return ahead.location, ahead.stddev

@@ -68,12 +68,15 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
     levels: Mapping[str, Any] | None = None
     class_weight: Any = None
 
+    _model_kind = "logistic"
     _settings_type = LogisticSettings
     model_: LogisticModel = field(init=False)
 
     # -- learning ---------------------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from scratch."""
+        """Learn from scratch; y names a column where X is a frame of Dask or Spark."""
+        if self._learned_elsewhere(X, y, sample_weight):
+            return self
         settings = self._settings()
         X, labels, weights = self._rows(X, y, sample_weight, reset=True)
         self._remember_type(y, reset=True)

@@ -70,6 +70,7 @@ class NaiveBayes(MergingBase):
     levels: Mapping[str, Any] | None = None
     class_weight: Any = None
 
+    _model_kind = "naive-bayes"
     _settings_type = NaiveBayesSettings
     _options_type: ClassVar[type] = FamilyOptions
     model_: NaiveBayesModel = field(init=False)

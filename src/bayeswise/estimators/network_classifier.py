@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 from bayeswise.estimators import features
 from bayeswise.estimators.base import COLUMNS, MergingBase, with_parameters
 from bayeswise.estimators.checking import checked
+from bayeswise.estimators.frames import learned_where_rows_are
 from bayeswise.estimators.targets import Labels, prior_by_name
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NotAvailableError, ParameterError
@@ -72,6 +73,10 @@ class NetworkClassifier(MergingBase):
         return self.model_.network
 
     # -- inside -----------------------------------------------------------------------------------------------
+    def _learned_elsewhere(self, X: Any, y: Any, sample_weight: Any) -> bool:
+        declared = [each for each in self._declared() if each.name not in ("structure", "numbers", "criterion")]
+        return learned_where_rows_are(self, self.structure, declared, X, y, sample_weight)
+
     def _settings(self) -> NetworkSettings:
         prior, (_, by_em) = prior_by_name(self.class_prior, None), divided_missing(self.missing)
         return self._kept(NetworkSettings, class_prior=prior, score=self.criterion, **by_em)

@@ -20,13 +20,14 @@ from bayeswise.foundation.errors import (
     MissingColumnError,
     NonFiniteError,
     NotStreamableError,
+    ParameterError,
     SchemaError,
 )
 from bayeswise.models.files import bytes_of
 from bayeswise.networks.learning import counted_rows
 from bayeswise.tables import partitions
 from bayeswise.tables.source import open_source
-from tests.unit.engines.same_bytes import BROUGHT, SUMMARISED, digest, fitted, mixed_table
+from tests.unit.engines.same_bytes import BROUGHT, CUTS, SUMMARISED, digest, fitted, mixed_table
 
 TABLE = mixed_table()
 
@@ -155,8 +156,36 @@ def test_lists_in_cells_are_ignored_or_refused() -> None:
 
 def test_estimators_say_where_such_frames_are_taken() -> None:
     spread = dd.from_pandas(TABLE, npartitions=2)
-    with pytest.raises(KindError, match=r"a DataFrame of dask is spread over several.*bw.fit\(frame, target"):
+    with pytest.raises(KindError, match=r"a DataFrame of dask is spread over several.*fit\(frame, 'class'\)"):
         bw.NaiveBayes().fit(spread.drop(columns="class"), spread["class"])
+    with pytest.raises(ParameterError, match=r"class_weight needs the classes of all rows.*Fix: put"):
+        bw.NaiveBayes(class_weight="balanced").fit(spread, "class")
+
+
+@pytest.mark.parametrize(
+    ("estimator", "name"),
+    [
+        (bw.NaiveBayes(), "naive Bayes"),
+        (bw.NaiveBayes(), "weights"),
+        (bw.AveragedNaiveBayes(), "averaged"),
+        (bw.GaussianBayes(covariance="shared", missing="ignore"), "shared covariance"),
+        (bw.NetworkClassifier("k-dependence", cuts=CUTS), "k-dependence"),
+        (bw.LogisticRegression(missing="mean"), "logistic"),
+        (bw.LinearRegression(missing="mean"), "linear"),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_estimators_learn_where_the_rows_are(estimator: Any, name: str) -> None:
+    target, settings = {**SUMMARISED, **BROUGHT}[name]
+    table = TABLE.drop(columns="note") if "ignore" in settings else TABLE
+    weight = settings.get("weight")
+    spread = dd.from_pandas(table, npartitions=3, sort=False)
+    estimator.fit(spread, target, sample_weight=weight)
+    known = {key: value for key, value in settings.items() if key not in ("ignore", "weight")}
+    assert bytes_of(estimator.model_) == bytes_of(bw.fit(table, target, weight=weight, **known))
+    answered = estimator.predict(spread).compute()
+    assert answered["predicted"].tolist() == list(estimator.model_.predict(table))
+    assert list(estimator.feature_names_in_) == [each for each in table.columns if each not in (target, weight)]
 
 
 def test_rows_are_evaluated_learned_and_forgotten() -> None:
