@@ -12,7 +12,7 @@ from network_cases import asia
 
 from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
 from bayeswise.foundation.errors import KindError, NetworkError, ParameterError, SourceError
-from bayeswise.networks import BeliefNetwork, Node, formats
+from bayeswise.networks import BeliefNetwork, Node, NoisyMax, formats
 from bayeswise.networks.formats.uai import parse_evidence
 
 gum: Any = pytest.importorskip("pyagrum")
@@ -197,6 +197,48 @@ def test_a_noisy_node_is_refused_by_name(tmp_path: Path) -> None:
     path.write_text(GENIE.replace("<cpt", "<noisymax").replace("</cpt", "</noisymax"))
     with pytest.raises(SourceError, match="'Success' is a noisymax node"):
         InfluenceDiagram.read(path)
+
+
+NOISY = """<smile version="1.0" id="N" numsamples="10000"><nodes>
+<cpt id="flu"><state id="yes"/><state id="no"/><probabilities>0.1 0.9</probabilities></cpt>
+<cpt id="cold"><state id="bad"/><state id="mild"/><state id="no"/><probabilities>0.1 0.2 0.7</probabilities></cpt>
+<noisymax id="fever"><state id="high"/><state id="low"/><state id="no"/><parents>flu cold</parents>
+<strengths>0 1 0 1 2</strengths>
+<parameters>0.6 0.3 0.1 0 0 1 0.2 0.5 0.3 0.1 0.2 0.7 0 0 1 0.01 0.04 0.95</parameters></noisymax>
+</nodes></smile>"""
+
+
+def test_a_noisy_node_of_genie_is_the_strongest_of_its_causes_and_stays_one(tmp_path: Path) -> None:
+    path = tmp_path / "noisy.xdsl"
+    path.write_text(NOISY)
+    network = BeliefNetwork.read(path)
+    flu, cold, leak = np.array([0.6, 0.3, 0.1]), np.array([0.2, 0.5, 0.3]), np.array([0.01, 0.04, 0.95])
+    high = 1 - (1 - flu[0]) * (1 - cold[0]) * (1 - leak[0])
+    none = flu[2] * cold[2] * leak[2]
+    seen = network.query("fever", {"flu": "yes", "cold": "bad"})
+    assert [seen["high"], seen["no"]] == pytest.approx([high, none], rel=1e-12)
+    network.write(tmp_path / "again.xdsl")
+    again = BeliefNetwork.read(tmp_path / "again.xdsl")
+    assert again == network and isinstance(again.node("fever").table, NoisyMax)
+    network.write(tmp_path / "expanded.bif")
+    expanded = BeliefNetwork.read(tmp_path / "expanded.bif")
+    assert dict(expanded.query("flu", {"fever": "low"})) == pytest.approx(dict(network.query("flu", {"fever": "low"})))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("<strengths>0 1 0 1 2<", "<strengths>1 0 0 1 2<", "do not stand from strongest to absent"),
+        ("0.1 0 0 1 0.2", "0.1 0 0.1 0.9 0.2", "has an effect of its own"),
+        ("0.01 0.04 0.95<", "0.01 0.04<", "17 numbers|18"),
+    ],
+)
+def test_noisy_nodes_that_would_be_misread_are_refused(tmp_path: Path, old: str, new: str, said: str) -> None:
+    assert old in NOISY
+    path = tmp_path / "noisy.xdsl"
+    path.write_text(NOISY.replace(old, new))
+    with pytest.raises(SourceError, match=said):
+        BeliefNetwork.read(path)
 
 
 def test_a_packed_file_is_read_up_to_the_cap_and_no_further(tmp_path: Path) -> None:

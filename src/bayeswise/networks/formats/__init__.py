@@ -65,11 +65,12 @@ _FIRST_WORDS = {"network": ".bif", "net": ".net", "node": ".net", "class": ".net
 
 
 class Format(NamedTuple):
-    """How the text of a file is read and written; `loses` is what it cannot hold."""
+    """How the text of a file is read and written; `loses` is what it cannot hold, `noisy` whether noisy nodes stay."""
 
     parse: Callable[[str, str], Description]
     text: Callable[[Description], str]
     loses: str = ""
+    noisy: bool = False
 
 
 _XML = Format(xmlbif.parse, xmlbif.text)
@@ -79,7 +80,7 @@ FORMATS: dict[str, Format] = {
     ".bifxml": _XML,
     ".xml": _XML,
     ".net": Format(hugin.parse, hugin.text),
-    ".xdsl": Format(xdsl.parse, xdsl.text),
+    ".xdsl": Format(xdsl.parse, xdsl.text, noisy=True),
     ".uai": Format(uai.parse, uai.text, "UAI files have numbers only: the names of nodes and states are lost"),
 }
 
@@ -150,7 +151,7 @@ def write(network: BeliefNetwork, path: str | os.PathLike[str]) -> tuple[str, ..
     if Path(path).suffix.lower() == MODEL_SUFFIX:
         network.save(path)
         return ()
-    return write_description(Description.of_network(network), path)
+    return write_description(Description.of_network(network, keep_noisy=_format_of(path).noisy), path)
 
 
 def write_description(described: Description, path: str | os.PathLike[str]) -> tuple[str, ...]:

@@ -42,7 +42,10 @@ class Description:
     utilities: list[DescribedUtility] = field(default_factory=list)
 
     @classmethod
-    def of_network(cls, network: BeliefNetwork) -> Description:
+    def of_network(cls, network: BeliefNetwork, *, keep_noisy: bool = False) -> Description:
+        """What a network says; noisy nodes are expanded into tables, unless a format can keep them."""
+        if keep_noisy:
+            return cls(network.name, [network.node(name) for name in network])
         nodes = [Node(name, network.states(name), network.table(name), network.parents(name)) for name in network]
         return cls(network.name, nodes)
 

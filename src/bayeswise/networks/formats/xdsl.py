@@ -1,7 +1,8 @@
-"""XDSL, the files of GeNIe and SMILE: tables, deterministic nodes, decisions, utilities and their weighted sums.
+"""XDSL, the files of GeNIe and SMILE: tables, noisy-MAX and deterministic nodes, decisions, utilities, their sums.
 
 A cpt lists its states, its parents and its probabilities, the last parent changing fastest and the state fastest of
-all. Names that GeNIe shows are in its extensions; what identifies a node is its id, a word of letters and digits.
+all. A noisymax has a distribution of the effect for each state of each parent, the last of which is its absence, then
+the leak. Names that GeNIe shows are in its extensions; what identifies a node is its id, a word of letters and digits.
 """
 
 from __future__ import annotations
@@ -14,13 +15,14 @@ from xml.sax.saxutils import escape, quoteattr
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.networks.canonical import NoisyMax
 from bayeswise.networks.formats.description import DescribedDecision, DescribedUtility, Description
 from bayeswise.networks.formats.elements import Element, read_elements, refuse_unwritable
 from bayeswise.networks.formats.tokens import MOST_NODES, MOST_STATES
 from bayeswise.networks.node import Node
 from bayeswise.render.labels import guess
 
-_KINDS = ("cpt", "deterministic", "decision", "utility", "mau")
+_KINDS = ("cpt", "noisymax", "deterministic", "decision", "utility", "mau")
 _IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
@@ -56,6 +58,8 @@ class _Reader:
                 element.fail(f"the node {name!r} is there twice")
             self._piece(element, name, _words(element, "parents"))
         self.found.utilities = list(self.utilities.values())
+        if self.found.is_diagram:  # whose solver takes tables
+            self.found.nodes = [_expanded(node) for node in self.found.nodes]
         self._restore_order()
         return self.found
 
@@ -73,7 +77,7 @@ class _Reader:
 
     def _refuse(self, element: Element) -> None:
         name = element.attributes.get("id", "?")
-        if element.tag in ("noisymax", "noisyadder"):
+        if element.tag == "noisyadder":
             element.fail(f"{name!r} is a {element.tag} node", fix="change it to a CPT in GeNIe (Change type) and save")
         element.fail(f"{name!r} is a node of the kind <{element.tag}>", fix=f"known are {', '.join(_KINDS)}")
 
@@ -95,6 +99,9 @@ class _Reader:
             self.found.decisions.append(DescribedDecision(self._title(name), tuple(labels), above))
             return
         what = f"the table of {name!r}"
+        if element.tag == "noisymax":
+            self.found.nodes.append(Node(self._title(name), labels, _noisy(element, name, sizes, len(levels)), above))
+            return
         n_rows = element.cells(sizes, what)
         if element.tag == "cpt":
             n_cells = element.cells([*sizes, len(levels)], what)
@@ -137,6 +144,29 @@ class _Reader:
         for parent, weight in zip(parents, weights.tolist(), strict=True):
             old = self.utilities[parent]
             self.utilities[parent] = DescribedUtility(old.name, old.parents, old.values * weight)
+
+
+def _expanded(node: Node) -> Node:
+    table = node.table.table() if isinstance(node.table, NoisyMax) else node.table
+    return Node(node.name, node.states, table, node.parents)
+
+
+def _noisy(element: Element, name: str, sizes: Sequence[int], n_states: int) -> NoisyMax:
+    """The parents' states must stand from strongest to absent, as the states of the effect do."""
+    if not sizes:
+        element.fail(f"{name!r} is a noisymax node without parents", fix="change it to a CPT in GeNIe (Change type)")
+    order = [str(place) for size in sizes for place in range(size)]
+    if _words(element, "strengths") not in ([], order):
+        element.fail(
+            f"the parents' states of {name!r} do not stand from strongest to absent",
+            fix="order them so in GeNIe, or change the node to a CPT (Change type)",
+        )
+    n_columns = element.cells([sum(sizes) + 1, n_states], f"the parameters of {name!r}")
+    numbers = element.numbers(element.one("parameters"), n_columns, f"the parameters of {name!r}")
+    *causes, leak = np.split(numbers.reshape(-1, n_states), np.cumsum(sizes))
+    if any(cause[-1, -1] != 1.0 for cause in causes):
+        element.fail(f"the absence of a cause of {name!r} has an effect of its own", fix="change it to a CPT in GeNIe")
+    return NoisyMax(causes, leak[0])
 
 
 def _words(element: Element, tag: str) -> list[str]:
@@ -223,6 +253,9 @@ def _parents_first(described: Description) -> Iterator[Node | DescribedDecision 
 def _piece_lines(piece: Node | DescribedDecision | DescribedUtility, ids: _Ids) -> Iterator[str]:
     if isinstance(piece, Node):
         tag, states, above, table = "cpt", piece.states.labels, piece.parents, piece.table
+        if isinstance(table, NoisyMax):
+            absent = all(cause[-1, -1] == 1.0 for cause in table.causes)
+            tag, table = ("noisymax", table) if absent else ("cpt", table.table())
     elif isinstance(piece, DescribedDecision):
         tag, states, above, table = "decision", piece.options, piece.knows, None
     else:
@@ -231,7 +264,11 @@ def _piece_lines(piece: Node | DescribedDecision | DescribedUtility, ids: _Ids) 
     yield from (f"<state id={quoteattr(ids.states[piece.name][str(state)])}/>" for state in states)
     if above:
         yield f"<parents>{' '.join(ids.nodes[parent] for parent in above)}</parents>"
-    if table is not None:
+    if isinstance(table, NoisyMax):
+        yield f"<strengths>{' '.join(str(k) for cause in table.causes for k in range(len(cause)))}</strengths>"
+        numbers = np.concatenate([*(cause.ravel() for cause in table.causes), table.leak])
+        yield f"<parameters>{' '.join(map(repr, numbers.tolist()))}</parameters>"
+    elif table is not None:
         inner = "probabilities" if tag == "cpt" else "utilities"
         yield f"<{inner}>{' '.join(map(repr, np.asarray(table).ravel().tolist()))}</{inner}>"
     yield f"</{tag}>"
