@@ -9,6 +9,7 @@
 #   make workbench   the workbench on the examples, in the browser (FOLDER=examples)
 #   make page    bundle the workbench's page, from page/ into the package; make page-check checks its types
 #   make docs    the site, in docs/_build: pages, executed scripts and notebooks, reference; a warning fails it
+#   make screenshots   pictures of every page of the workbench at three widths in both themes (SHOTS=build/screenshots)
 #   make soak    kills, full disks, closed pipes, rival writers (MINUTES=5 SEED=0)
 PYTHON ?= python3
 VENV ?= .venv
@@ -26,7 +27,9 @@ NODE = PATH="$$PATH:$(abspath $(BIN))"
 MINUTES ?= 5
 SEED ?= 0
 
-.PHONY: workbench page page-check demo docs test check settings sanitize bench peers format clean fuzz soak
+SHOTS ?= build/screenshots
+
+.PHONY: screenshots workbench page page-check demo docs test check settings sanitize bench peers format clean fuzz soak
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.package
@@ -89,6 +92,9 @@ peers: $(VENV)/.test
 
 fuzz: $(VENV)/.test
 	$(BIN)/python -m tests.fuzz --minutes $(MINUTES) --seed $(SEED) $(if $(KINDS),--kinds $(KINDS))
+
+screenshots: $(VENV)/.test
+	$(BIN)/python -m tests.workbench.screenshots --to $(SHOTS)
 
 soak: $(VENV)/.test
 	$(BIN)/python -m tests.soak --minutes $(MINUTES) --seed $(SEED)

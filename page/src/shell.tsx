@@ -43,7 +43,7 @@ export function Shell() {
           </select>
         </label>
       </header>
-      <main id="main" tabIndex={-1}>
+      <main id="main" tabIndex={-1} aria-busy={workspace.value === null && workspaceProblem.value === null}>
         {away.value && (
           <div class="note stops" role="alert">
             <p>The server does not answer. What was saved is on the disk; this page goes on as soon as the server is back.</p>

@@ -74,10 +74,15 @@ export function words(schema: Schema | undefined): string {
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (schema.enum) return schema.enum.map((each) => JSON.stringify(each)).join(" | ");
   if (schema.anyOf ?? schema.allOf) return [...new Set((schema.anyOf ?? schema.allOf)!.map(words))].join(" or ");
-  if (schema.type === "array") return `list of ${words(schema.items)}`;
-  if (schema.type === "object") return typeof schema.additionalProperties === "object" ? `object of ${words(schema.additionalProperties)}` : "object";
+  if (schema.type === "array") return `list of ${inside(schema.items)}`;
+  if (schema.type === "object") return typeof schema.additionalProperties === "object" ? `object of ${inside(schema.additionalProperties)}` : "object";
   if (schema.format === "binary") return "bytes";
   return { string: "text", number: "number", integer: "whole number", boolean: "true or false", null: "nothing" }[schema.type ?? ""] ?? "anything";
+}
+
+function inside(schema: Schema | undefined): string {
+  const found = words(schema);
+  return / or | \| /.test(found) ? `(${found})` : found;
 }
 
 /** A value of this type, to begin with. */

@@ -1,6 +1,6 @@
 // What was asked for, while it is on its way, when it is there, and when it is not: for signals and components.
 import { signal, type Signal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { ApiError, type Problem } from "./client";
 import { isAway, serverBack } from "./connection";
 
@@ -13,7 +13,7 @@ export interface Resource<T> {
 /** Ask again whenever `key` changes; the last answer stays until the next one is there, and late ones are dropped. */
 export function useResource<T>(key: string | null, ask: (signal: AbortSignal) => Promise<T>): Signal<Resource<T>> {
   const state = useMemo(() => signal<Resource<T>>({ value: null, problem: null, loading: key !== null }), []);
-  useEffect(() => {
+  useLayoutEffect(() => { // before the page is painted: nobody sees it without an answer and not loading
     if (key === null) return;
     const control = new AbortController();
     state.value = { ...state.value, loading: true };

@@ -118,8 +118,8 @@ function Decide({ view, rows, document, file, version }: Loaded) {
       <p role="status" class={stale ? "certified stale" : "certified"}>
         {certified.paid && <>Cost per case <b>{compact(certified.paid.mean)}</b>, {String(certified.facts!["interval"])} {compact(certified.paid.low)} to {compact(certified.paid.high)}.</>}
       </p>
-      <SameAsBox same={certified.same} />
       <Capacity model={view.model} table={view.table} file={file} document={{ ...document, costs: steps.now }} />
+      <SameAsBox same={certified.same} />
     </>
   );
 }

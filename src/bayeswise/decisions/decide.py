@@ -62,7 +62,7 @@ class Decisions(Tabular):
         return self.expected_cost[np.arange(len(self)), self.best]
 
     @cached_property
-    def _second(self) -> IntArray:
+    def second(self) -> IntArray:
         others = self.expected_cost.copy()
         others[np.arange(len(self)), self.best] = np.inf
         return np.asarray(np.argmin(others, axis=1))
@@ -72,7 +72,7 @@ class Decisions(Tabular):
         """(n_rows,) the next best action; None where there is only one."""
         if len(self.actions) < 2:
             return np.full(len(self), None, dtype=object)
-        return as_labels(self.actions)[self._second]
+        return as_labels(self.actions)[self.second]
 
     @property
     def margin(self) -> FloatArray:
@@ -80,7 +80,7 @@ class Decisions(Tabular):
         if len(self.actions) < 2:
             return np.full(len(self), np.inf)
         with np.errstate(over="ignore"):  # costs at both ends of the range are infinitely far apart
-            return np.asarray(self.expected_cost[np.arange(len(self)), self._second] - self.least_cost)
+            return np.asarray(self.expected_cost[np.arange(len(self)), self.second] - self.least_cost)
 
     @property
     def refused(self) -> BoolArray:

@@ -39,7 +39,8 @@ from bayeswise.workbench.workspace import Workspace
 
 BUNDLE = Path(__file__).parent / "bundle"  # what `make page` makes of page/
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".map": "application/json"}
-PAGES = (files, jobs, data, model, costs, capacity, explain, trust, label, network, network_changes, diagram, service)
+# routes are tried in this order: those of programs, which ask most often, come first
+PAGES = (service, files, jobs, data, model, costs, capacity, explain, trust, label, network, network_changes, diagram)
 
 
 def application(bench: Bench) -> FastAPI:

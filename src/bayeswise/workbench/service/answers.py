@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import decide_rows
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import BayeswiseError, ImpossibleEvidenceError, SchemaError, SourceError
 from bayeswise.posteriors.prior import shifted
 from bayeswise.tables.batch import Batch
@@ -39,9 +39,23 @@ class Block:
         return made
 
 
+@dataclass(frozen=True)
+class Labels:
+    """A column of few labels in many rows, by their positions."""
+
+    labels: Sequence[Any]
+    positions: IntArray
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self.labels[place] for place in self.positions.tolist())
+
+
 @dataclass
 class Answered:
-    """Columns of answers, and the rows that have an error instead."""
+    """Columns of answers, and the rows that have an error instead.
+
+    A column is a list, `Labels`, or an array of numbers.
+    """
 
     n_rows: int
     columns: dict[str, Any] = field(default_factory=dict)
@@ -85,12 +99,18 @@ def joined(parts: Sequence[tuple[int, Answered]], n_rows: int, errors: dict[int,
     whole = Answered(n_rows, errors=errors)
     for begin, part in parts:
         for name, cells in part.columns.items():
-            whole.columns.setdefault(name, [None] * n_rows)[begin : begin + part.n_rows] = list(cells)
+            whole.columns.setdefault(name, [None] * n_rows)[begin : begin + part.n_rows] = cells_of(cells)
         if part.probability is not None:
             if whole.probability is None:
                 whole.probability = np.full((n_rows, part.probability.shape[1]), np.nan)
             whole.probability[begin : begin + part.n_rows] = part.probability
     return whole
+
+
+def cells_of(column: Any) -> list[Any]:
+    """The cells of a column of answers."""
+    found: list[Any] = column.tolist() if isinstance(column, np.ndarray) else list(column)
+    return found
 
 
 def answered(block: Block, answer: Callable[[Block], Answered]) -> Answered:
@@ -103,11 +123,9 @@ def predicted(model: Any, batch: Batch) -> Answered:
     """The most probable class and all probabilities; of a regression the number and its spread."""
     if not model.capabilities.classes:
         ahead = model.predictive(batch)
-        return Answered(batch.n_rows, {"prediction": ahead.mean.tolist(), "stddev": ahead.stddev.tolist()})
+        return Answered(batch.n_rows, {"prediction": np.asarray(ahead.mean), "stddev": np.asarray(ahead.stddev)})
     posterior = posterior_of(model, batch, None)
-    classes = model.classes
-    best = [classes[k] for k in posterior.argmax(axis=1).tolist()]
-    return Answered(batch.n_rows, {"prediction": best}, posterior)
+    return Answered(batch.n_rows, {"prediction": Labels(model.classes, posterior.argmax(axis=1))}, posterior)
 
 
 def decided(model: Any, batch: Batch, costs: Costs, prior: FloatArray | None, block: Block) -> Answered:
@@ -115,10 +133,12 @@ def decided(model: Any, batch: Batch, costs: Costs, prior: FloatArray | None, bl
     posterior = posterior_of(model, batch, prior)
     found = numbers_for(costs, block) if not costs.constant else {}
     decisions = decide_rows(posterior, costs, found)
-    actions, costly = costs.actions, decisions.least_cost.tolist()
-    columns: dict[str, Any] = {"action": [actions[k] for k in decisions.best.tolist()], "expected_cost": costly}
-    if len(actions) > 1:
-        columns["runner_up"] = decisions.runner_up.tolist()
+    columns: dict[str, Any] = {
+        "action": Labels(costs.actions, decisions.best),
+        "expected_cost": decisions.least_cost,
+    }
+    if len(costs.actions) > 1:
+        columns["runner_up"] = Labels(costs.actions, decisions.second)
     return Answered(batch.n_rows, columns, posterior)
 
 

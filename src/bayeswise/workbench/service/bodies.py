@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Literal
 
+import numpy as np
 import orjson
 
 from bayeswise.foundation.errors import (
@@ -23,7 +24,7 @@ from bayeswise.render.plain import json_value
 from bayeswise.tables.source import open_source
 from bayeswise.tables.sources.files import from_content
 from bayeswise.workbench.safety import Limits
-from bayeswise.workbench.service.answers import Answered, Block
+from bayeswise.workbench.service.answers import Answered, Block, Labels, cells_of
 
 Form = Literal["json", "csv", "arrow"]
 ARROW = "application/vnd.apache.arrow.stream"
@@ -174,7 +175,7 @@ def written(found: Answered, classes: Sequence[Any], form: Form, by_columns: boo
     """The answers as bytes; `beside` is what a JSON answer says besides its rows."""
     if form == "json":
         return _json(found, classes, by_columns, beside)
-    columns = {name: list(map(json_value, cells)) for name, cells in found.columns.items()}
+    columns = {name: list(map(json_value, cells_of(column))) for name, column in found.columns.items()}
     for place, label in enumerate(classes if found.probability is not None else ()):
         assert found.probability is not None
         columns[f"p_{label}"] = found.probability[:, place].tolist()
@@ -185,18 +186,18 @@ def written(found: Answered, classes: Sequence[Any], form: Form, by_columns: boo
 
 def _json(found: Answered, classes: Sequence[Any], by_columns: bool, beside: dict[str, Any]) -> bytes:
     states = [str(label) for label in classes]
-    columns = dict(found.columns)
     errors = {
         row: {"error": type(error).__name__, "what": error.what, "fix": error.fix}
         for row, error in found.errors.items()
     }
+    if not errors and not by_columns:
+        return _rows_text(found, states, beside)
+    columns: dict[str, Any] = {name: cells_of(column) for name, column in found.columns.items()}
     if by_columns:
         if found.probability is not None:
             columns["probability"] = {state: found.probability[:, k].tolist() for k, state in enumerate(states)}
         answer = {**beside, "columns": columns, "errors": {str(row): error for row, error in errors.items()}}
         return orjson.dumps(answer, default=str)
-    if not errors:
-        return _rows_text(found, states, beside)
     names = list(columns)
     cells = list(columns.values())
     if found.probability is not None:
@@ -211,27 +212,35 @@ def _json(found: Answered, classes: Sequence[Any], by_columns: bool, beside: dic
 
 def _rows_text(found: Answered, states: Sequence[str], beside: dict[str, Any]) -> bytes:
     """The same bytes, put together from texts of whole columns: an object for each row would take most of the time."""
-    names, texts = [], []
-    for name, cells in found.columns.items():
-        names.append(orjson.dumps(name).replace(b"%", b"%%") + b":%b")
-        texts.append(_cell_texts(cells))
+    names = [b'"%b":' % orjson.dumps(name)[1:-1] for name in found.columns]
+    texts = [_texts(cells) for cells in found.columns.values()]
+    ends = b"}"
     if found.probability is not None:
-        inside = b",".join(orjson.dumps(state).replace(b"%", b"%%") + b":%b" for state in states)
-        names.append(b'"probability":{' + inside + b"}")
-        texts += [_cell_texts(column) for column in found.probability.T.tolist()]
-    row = b"{" + b",".join(names) + b"}"
-    rows = b",".join([row % cells for cells in zip(*texts, strict=True)])
+        inside = [b'"%b":' % orjson.dumps(state)[1:-1] for state in states]
+        inside[0] = b'"probability":{' + inside[0]
+        shares = _texts(found.probability.ravel())
+        names += inside
+        texts += [shares[place :: len(states)] for place in range(len(states))]
+        ends = b"}}"
+    before = [ends + b",{" + names[0], *(b"," + name for name in names[1:])]  # each cell: what stands before it
+    step = 2 * len(before)
+    pieces: list[bytes] = [b""] * (step * found.n_rows)
+    for place, (word, cells) in enumerate(zip(before, texts, strict=True)):
+        pieces[2 * place :: step] = [word] * found.n_rows
+        pieces[2 * place + 1 :: step] = cells
+    rows = b"".join(pieces)[len(ends) + 1 :] + (ends if pieces else b"")
     return orjson.dumps(beside)[:-1] + (b"," if beside else b"") + b'"rows":[' + rows + b'],"errors":0}'
 
 
-def _cell_texts(cells: Sequence[Any]) -> list[bytes]:
+def _texts(column: Any) -> list[bytes]:
     """Each cell as JSON; numbers all at once, labels once each."""
-    if {type(cell) for cell in cells} == {float}:
-        return orjson.dumps(cells)[1:-1].split(b",")
-    if all(isinstance(cell, str) for cell in cells):
-        known = {cell: orjson.dumps(cell) for cell in set(cells)}
-        return [known[cell] for cell in cells]
-    return [orjson.dumps(cell, default=str) for cell in cells]
+    if isinstance(column, Labels):
+        known = [orjson.dumps(label, default=str) for label in column.labels]
+        return [known[place] for place in column.positions.tolist()]
+    if isinstance(column, np.ndarray):
+        written = orjson.dumps(np.ascontiguousarray(column), option=orjson.OPT_SERIALIZE_NUMPY)
+        return written[1:-1].split(b",") if len(column) else []
+    return [orjson.dumps(cell, default=str) for cell in column]
 
 
 def _csv(columns: dict[str, list[Any]], n_rows: int) -> bytes:
