@@ -66,7 +66,7 @@ export function Capacity({ model, table, file, document }: Props) {
               </tbody>
             </table>
           </div>
-          <SameAsBox same={value.same_as} />
+          <SameAsBox same={value.same_as} about=", with these limits" />
         </div>
       )}
     </section>

@@ -3,11 +3,12 @@ import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Schemas } from "../api/client";
 
-export function SameAsBox({ same }: { same: Schemas["SameAs"] }) {
+/** `about` says what it is the same of, where a page has several. */
+export function SameAsBox({ same, about = "" }: { same: Schemas["SameAs"]; about?: string }) {
   return (
-    <section class="same" aria-label="The same without this page">
-      <Snippet title="On the command line" text={same.shell} />
-      <Snippet title="In Python" text={same.python} />
+    <section class="same" aria-label={`The same without this page${about}`}>
+      <Snippet title={`On the command line${about}`} text={same.shell} />
+      <Snippet title={`In Python${about}`} text={same.python} />
     </section>
   );
 }

@@ -9,7 +9,7 @@ const NARROW = 400; // on a small screen, so that the words stay legible
 const small = window.matchMedia("(max-width: 34rem)");
 const narrow = signal(small.matches);
 small.addEventListener("change", () => (narrow.value = small.matches));
-const SIDE = { top: 12, right: 16, bottom: 44, left: 52 };
+const SIDE = { top: 16, right: 16, bottom: 48, left: 64 };
 
 export interface Scales {
   readonly x: ScaleLinear<number, number>;
@@ -50,7 +50,7 @@ export function Plane({ name, x, y, across, up, height = 320, onDrag, children }
       {children(scales)}
       <g class="axis" aria-hidden="true">
         <path d={`M${SIDE.left},${SIDE.top}V${bottom}H${width - SIDE.right}`} />
-        {scales.x.ticks(narrow.value ? 5 : 8).map((tick) => <text key={tick} x={scales.x(tick)} y={bottom + 16} text-anchor="middle">{compact(tick)}</text>)}
+        {scales.x.ticks(narrow.value ? 5 : 8).map((tick) => <text key={tick} x={scales.x(tick)} y={bottom + 18} text-anchor="middle">{compact(tick)}</text>)}
         {scales.y.ticks(4).map((tick) => <text key={tick} x={SIDE.left - 6} y={scales.y(tick) + 4} text-anchor="end">{compact(tick)}</text>)}
         <text class="axis-name" x={(SIDE.left + width - SIDE.right) / 2} y={height - 8} text-anchor="middle">{across}</text>
         <text class="axis-name" transform={`translate(12 ${(SIDE.top + bottom) / 2}) rotate(-90)`} text-anchor="middle">{up}</text>
