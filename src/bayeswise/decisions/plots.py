@@ -147,7 +147,16 @@ class ExpectedCostDisplay(Display):
         if self.posterior is not None:
             across = ax.get_xaxis_transform()
             rows = self.posterior[:, 0]
-            ax.plot(rows, np.full(len(rows), 0.02), "|", color=INK, alpha=0.5, markersize=9, transform=across)
+            ax.plot(
+                rows,
+                np.full(len(rows), 0.02),
+                "|",
+                color=INK,
+                alpha=0.8,
+                markersize=14,
+                markeredgewidth=1.6,
+                transform=across,
+            )
         ax.set_xlim(0.0, 1.0)
         ax.set_xlabel(f"P({label(costs.states[0])})")
         ax.set_ylabel("expected cost")

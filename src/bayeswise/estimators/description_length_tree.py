@@ -1,6 +1,7 @@
 """A decision tree that is as large as its description is worth: grown by scikit-learn, pruned by bits.
 
-A node costs one bit (split or leaf); a split log2(columns) bits for its column and log2(thresholds) for its place; a
+A node costs one bit (split or leaf); a split log2(columns) bits for its column and log2(thresholds) for its place, or
+log2(levels) for the level of a category that it asks for; a
 leaf log2(k) bits for its class, and each row that it gets wrong log2(m) + log2(k) bits: which of the m rows it is, and
 which of the k classes it has. That is dear where classes overlap, as exceptions are a poor code of noise; with
 code="nml" a leaf costs what normalised maximum likelihood takes for its classes. Costs add up over nodes, so that going
@@ -9,18 +10,27 @@ up from the leaves once finds the best pruning.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
+from bayeswise.estimators import features
+from bayeswise.estimators.checking import is_frame
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import DataError, ParameterError
 from bayeswise.models.description_length.bits import Code, DescriptionLength, Part, nml_bits
+from bayeswise.models.description_length.tree import DescribedTree, TreeNode
+from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
+from bayeswise.tables.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from bayeswise.models.description_length.tree_plot import TreeDisplay
 
 
 @dataclass(eq=False, repr=False)
@@ -30,8 +40,9 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
     max_depth   the greatest depth before pruning; None sets no limit
     code        "exceptions", as a list of the rows that are wrong, or "nml"
 
-    `bits_` is what the pruned tree costs, `n_leaves_` how many leaves are left. `select` sets trees of the same rows
-    side by side.
+    `bits_` is what the pruned tree costs, `n_leaves_` how many leaves are left; `described()` has the bits of each
+    node, as text and as a picture. Columns of a frame that hold text are categories, and a split asks for one level.
+    `select` sets trees of the same rows side by side.
 
     >>> X = np.arange(40.0)[:, None]
     >>> tree = DescriptionLengthTree().fit(X, (X[:, 0] > 20).astype(int))
@@ -47,12 +58,13 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
         """Grow the full tree and cut what does not pay for itself."""
         if self.code not in ("exceptions", "nml"):
             raise ParameterError(f"there is no code {self.code!r} of a leaf", fix='choose "exceptions" or "nml"')
-        X, y = validate_data(self, X, y, dtype=np.float64)
+        X, y = self._questions(X, y, learning=True)
         check_classification_targets(y)
         self.tree_ = DecisionTreeClassifier(max_depth=self.max_depth, random_state=self.random_state).fit(X, y)
         self.classes_ = self.tree_.classes_
         splits, leaves = self._split_bits(X), self._leaf_bits()
         self.is_leaf_ = self._pruned(splits, leaves.sum(axis=1))
+        self._node_splits, self._node_leaves = splits, leaves.sum(axis=1)
         at = self._kept_nodes()
         self._length = _length_of(self.code, splits[at[~self.is_leaf_[at]]], leaves[at[self.is_leaf_[at]]])
         self.bits_, self.n_leaves_ = self._length.bits, int(self.is_leaf_[at].sum())
@@ -71,9 +83,80 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
     def _split_bits(self, X: FloatArray) -> FloatArray:
         """(n_nodes,) what a split costs; nothing where the full tree has none."""
         tree = self.tree_.tree_
-        thresholds = np.array([max(len(np.unique(column)) - 1, 1) for column in X.T])
-        bits = 1.0 + np.log2(X.shape[1]) + np.log2(thresholds[np.maximum(tree.feature, 0)])
+        bits = 1.0 + np.log2(self._n_columns) + np.log2(self._n_places(X)[np.maximum(tree.feature, 0)])
         return np.where(tree.children_left >= 0, bits, 0.0)
+
+    @property
+    def _n_columns(self) -> int:
+        """The columns that a split may ask about."""
+        return len(dict.fromkeys(column for column, _ in self.questions_))
+
+    def _n_places(self, X: FloatArray) -> IntArray:
+        """(n_questions,) how many questions its column has: thresholds of a number, levels of a category."""
+        levels = Counter(column for column, level in self.questions_ if level is not None)
+        each = zip(self.questions_, X.T, strict=True)
+        return np.array([levels[name] or max(len(np.unique(column)) - 1, 1) for (name, _), column in each])
+
+    def _questions(self, X: Any, y: Any = None, *, learning: bool = False) -> tuple[Any, Any]:
+        """X as numbers, one column for each number and for each level of a category; and y, while it is learned."""
+        if learning:
+            self._schema = None if y is None else _schema_with_categories(X)  # without y the check below refuses
+        if self._schema is not None:
+            validate_data(self, X, reset=learning, skip_check_array=True)
+            matrix = self._with_levels(self._schema, X, learning)
+            return matrix, column_or_1d(y, warn=True) if learning else None
+        if not learning:
+            return validate_data(self, X, reset=False, dtype=np.float64), None
+        X, y = validate_data(self, X, y, dtype=np.float64)
+        names = getattr(self, "feature_names_in_", [f"x{k}" for k in range(X.shape[1])])
+        self.questions_: list[tuple[str, Label | None]] = [(str(name), None) for name in names]
+        return X, y
+
+    def _with_levels(self, schema: Schema, X: Any, learning: bool) -> FloatArray:
+        """(n_rows, n_questions) numbers, and 0 where a row has the level that a question asks for, else 1."""
+        parts = list(features.batches(schema, X, vocabularies=None if learning else self._levels))
+        if learning:
+            self._levels: dict[str, Vocabulary] = dict(zip(schema.categories, parts[-1].vocabularies, strict=True))
+            self.questions_ = [(name, None) for name in schema.numbers]
+            for name, levels in self._levels.items():
+                asked = list(levels)[1:] if len(levels) == 2 else list(levels)  # of two levels one question tells all
+                self.questions_ += [(name, level) for level in asked]
+        numbers = np.concatenate([part.values for part in parts])
+        if np.isnan(numbers).any():
+            raise DataError("a tree needs a number in every cell", fix="fill in the missing numbers, or leave them out")
+        codes = np.concatenate([part.codes for part in parts])
+        places = {name: k for k, name in enumerate(schema.categories)}
+        asked_for = [
+            codes[:, places[name]] != self._levels[name].index(level)
+            for name, level in self.questions_
+            if level is not None
+        ]
+        return np.column_stack([numbers, *asked_for]).astype(np.float64)
+
+    def described(self) -> DescribedTree:
+        """The tree with the bits of each node."""
+        check_is_fitted(self)
+        return DescribedTree(self._node(0), tuple(label_of(each) for each in self.classes_))
+
+    def _node(self, at: int) -> TreeNode:
+        tree = self.tree_.tree_
+        counts = tuple(np.rint(tree.value[at, 0, :] * tree.weighted_n_node_samples[at]).tolist())
+        if self.is_leaf_[at]:
+            return TreeNode(counts, float(self._node_leaves[at]))
+        column, level = self.questions_[tree.feature[at]]
+        yes, no = self._node(tree.children_left[at]), self._node(tree.children_right[at])
+        threshold = float(tree.threshold[at])
+        return TreeNode(counts, float(self._node_splits[at]), column, level, threshold, yes, no)
+
+    def plot(self, ax: Any = None) -> TreeDisplay:
+        """Draw the tree, each node with its bits."""
+        return self.described().plot(ax)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
 
     def _leaf_bits(self) -> FloatArray:
         """(n_nodes, 2) each node as a leaf: the bits of its class, and of its rows."""
@@ -109,7 +192,7 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
     def predict_proba(self, X: Any) -> FloatArray:
         """(n_rows, n_classes) the shares of the classes in the leaf of each row."""
         check_is_fitted(self)
-        X = validate_data(self, X, reset=False, dtype=np.float64)
+        X, _ = self._questions(X)
         tree = self.tree_.tree_
         at = np.zeros(len(X), dtype=np.int64)
         cells = X.astype(np.float32)  # scikit-learn splits on them
@@ -126,6 +209,14 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
         """The commonest class of the leaf."""
         check_is_fitted(self)
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+
+
+def _schema_with_categories(X: Any) -> Schema | None:
+    """What the columns of a frame mean, if some are categories; anything else is a matrix of numbers."""
+    if not is_frame(X):
+        return None
+    schema = features.schema_of(X, categorical=False, overrides={}, flags_as_numbers=True, booleans_as_numbers=True)
+    return schema if schema.categories else None
 
 
 def _length_of(code: str, splits: FloatArray, leaves: FloatArray) -> DescriptionLength:

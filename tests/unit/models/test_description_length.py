@@ -231,3 +231,68 @@ def test_families_that_describe_no_single_column_say_so() -> None:
             coded_family(family, [1.0, 2.0])
     with pytest.raises(bw.UsageError, match="no maximum"):
         description_length(coded_family(families.StudentT(), [1.0, 0.0, 1.0, 1.0]), "two-part")
+
+
+# -- trees with categories, node by node ------------------------------------------------------------------------------
+def golf_frame(copies: int) -> tuple[Any, Any]:
+    pandas = pytest.importorskip("pandas")
+    table = pandas.read_csv(Path(__file__).parents[3] / "examples" / "golf.csv")
+    whole = pandas.concat([table] * copies, ignore_index=True)
+    return whole.drop(columns="play"), whole["play"]
+
+
+def test_a_tree_asks_for_levels_and_pays_for_the_choice_of_one() -> None:
+    """A split costs 1 bit, log2(4) for its column, and log2(3) for one of three levels; of two one is asked for."""
+    X, y = golf_frame(6)
+    tree = DescriptionLengthTree().fit(X, y)
+    columns = tree.described().to_columns()
+    by_question = dict(zip(columns["question"], columns["bits"], strict=True))
+    assert by_question["outlook = overcast"] == pytest.approx(1 + 2 + np.log2(3))
+    assert by_question["humidity = normal"] == pytest.approx(1 + 2)
+    assert sum(columns["bits"]) == pytest.approx(tree.bits_) == pytest.approx(tree.description_length().bits)
+    assert tree.score(X, y) == 1.0
+    assert tree.described().n_leaves == tree.n_leaves_
+
+
+def test_a_level_that_was_never_seen_answers_no_to_every_question() -> None:
+    X, y = golf_frame(6)
+    tree = DescriptionLengthTree().fit(X, y)
+    row = X.head(1).assign(outlook="fog")
+    other = X.head(1).assign(outlook="sunny")
+    assert tree.predict(row).tolist() == tree.predict(other).tolist()
+
+
+def test_the_text_of_a_tree_has_the_bits_of_each_node() -> None:
+    X = np.arange(40.0)[:, None]
+    tree = DescriptionLengthTree().fit(X, (X[:, 0] > 20).astype(int))
+    assert str(tree.described()).splitlines() == [
+        "x0 <= 20.5?  [6.285 bits]",
+        "  yes: 0 (21 of 21)  [2 bits]",
+        "  no: 1 (19 of 19)  [2 bits]",
+        "2 leaves, 10.29 bits in all",
+    ]
+
+
+def test_numbers_and_categories_go_together_and_missing_numbers_are_refused() -> None:
+    pandas = pytest.importorskip("pandas")
+    random = np.random.default_rng(0)
+    X = pandas.DataFrame({"x": random.normal(size=60), "c": random.choice(["u", "v", "w"], 60)})
+    y = np.where((X["c"] == "u") & (X["x"] > 0), "yes", "no")
+    tree = DescriptionLengthTree().fit(X, y)
+    questions = {q for q in tree.described().to_columns()["question"] if q}
+    assert "c = u" in questions and tree.score(X, y) == 1.0
+    with pytest.raises(bw.DataError, match="a number in every cell"):
+        tree.predict(X.assign(x=np.nan))
+
+
+def test_a_tree_is_drawn_with_a_box_for_each_node() -> None:
+    plt = pytest.importorskip("matplotlib.pyplot")
+    plt.switch_backend("Agg")
+    X, y = golf_frame(6)
+    tree = DescriptionLengthTree().fit(X, y)
+    shown = tree.plot()
+    texts = [text.get_text() for text in shown.ax_.texts]
+    assert "outlook = overcast?\n4.585 bits" in texts
+    assert sum(text.endswith(" bits") for text in texts) == 2 * tree.n_leaves_ - 1
+    assert shown.ax_.get_title(loc="left") == "7 leaves, 36.75 bits in all"
+    plt.close("all")

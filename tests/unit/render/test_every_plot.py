@@ -119,6 +119,7 @@ PLOTS: dict[str, Callable[[], Any]] = {
     "hypotheses.plot of all steps": lambda: coins().plot(steps="all"),
     "beliefs.plot": lambda: Bernoulli().beliefs(BetaPrior(1, 1), [1, 1, 0]).plot(),
     "joint_table.plot": lambda: bw.JointTable.experiment(coin="HT", die=range(1, 4)).plot(),
+    "tree.plot": lambda: bw.DescriptionLengthTree().fit(np.arange(40.0)[:, None], np.arange(40) > 20).plot(),
     "learning_curves.plot": lambda: learning_curves().plot(),
 }
 # graphs, triangles and displays of several panels have no axes of their own to name
@@ -128,6 +129,7 @@ WITHOUT_AXES = (
     "class_densities.plot",
     "feature_rule",
     "plot_beside",
+    "tree.plot",
     "nomogram",
     "network.plot",
     "diagram.plot",

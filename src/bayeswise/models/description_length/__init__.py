@@ -2,6 +2,8 @@
 
 bits.py          bits part by part; the codes of counts, normalised maximum likelihood among them
 lengths.py       bits of models, and the model of fewest bits
+tree.py          a decision tree with the bits of each node
+tree_plot.py     its picture
 discretising.py  cuts of a number column that pay
 comparing.py     several models of one table, by bits and by rows left out
 sharing.py       several models from one sweep, and some rows kept on the way
@@ -10,11 +12,14 @@ sharing.py       several models from one sweep, and some rows kept on the way
 from bayeswise.models.description_length.bits import DescriptionLength, Part, log_regret, nml_bits
 from bayeswise.models.description_length.discretising import codes_of, cut_points
 from bayeswise.models.description_length.lengths import CodedFamily, coded_family, description_length, select
+from bayeswise.models.description_length.tree import DescribedTree, TreeNode
 
 __all__ = [
     "CodedFamily",
+    "DescribedTree",
     "DescriptionLength",
     "Part",
+    "TreeNode",
     "coded_family",
     "codes_of",
     "cut_points",

@@ -1,0 +1,110 @@
+"""A decision tree with the bits of each node, as text and as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bayeswise.render.labels import shown
+from bayeswise.render.numbers import count, number
+from bayeswise.render.plain import Tabular
+from bayeswise.tables.schema.labels import Label
+
+if TYPE_CHECKING:
+    from bayeswise.models.description_length.tree_plot import TreeDisplay
+
+
+@dataclass(frozen=True)
+class TreeNode:
+    """One node: a question and two branches, or a leaf with the class that it says."""
+
+    counts: tuple[float, ...]  # rows of each class
+    bits: float  # of this node alone: its split, or its class and exceptions
+    column: str = ""  # of the question; empty for a leaf
+    level: Label | None = None  # `column = level`; None: a number below the threshold
+    threshold: float = 0.0
+    yes: TreeNode | None = None
+    no: TreeNode | None = None
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.yes is None
+
+    @property
+    def question(self) -> str:
+        """What it asks of a row.
+
+        >>> TreeNode((1.0,), 0.0, "wind", "weak").question, TreeNode((1.0,), 0.0, "x", None, 2.5).question
+        ('wind = weak', 'x <= 2.5')
+        """
+        return f"{shown(self.column)} " + (
+            f"<= {number(self.threshold)}" if self.level is None else f"= {shown(self.level)}"
+        )
+
+    @property
+    def total_bits(self) -> float:
+        """Of this node and all below it."""
+        return self.bits + sum(each.total_bits for each in (self.yes, self.no) if each is not None)
+
+    def walk(self, depth: int = 0) -> Iterator[tuple[int, str, TreeNode]]:
+        """Depth, branch ("", "yes" or "no") and node, from the root on."""
+        pending: list[tuple[int, str, TreeNode]] = [(depth, "", self)]
+        while pending:
+            level, branch, node = pending.pop()
+            yield level, branch, node
+            if node.yes is not None and node.no is not None:
+                pending += [(level + 1, "no", node.no), (level + 1, "yes", node.yes)]
+
+
+@dataclass(frozen=True, eq=False)
+class DescribedTree(Tabular):
+    """A tree, its classes, and what it costs to describe it and the classes of the rows under it."""
+
+    root: TreeNode
+    classes: tuple[Label, ...]
+
+    @property
+    def bits(self) -> float:
+        """Of the whole."""
+        return self.root.total_bits
+
+    @property
+    def n_leaves(self) -> int:
+        return sum(node.is_leaf for _, _, node in self.root.walk())
+
+    def said(self, node: TreeNode) -> Label:
+        """The commonest class of a node; the first of equal ones."""
+        return self.classes[max(range(len(self.classes)), key=lambda k: node.counts[k])]
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """depth, branch, question (None for a leaf), class, rows and bits of each node."""
+        nodes = list(self.root.walk())
+        return {
+            "depth": [depth for depth, _, _ in nodes],
+            "branch": [branch for _, branch, _ in nodes],
+            "question": [None if node.is_leaf else node.question for _, _, node in nodes],
+            "class": [self.said(node) for _, _, node in nodes],
+            "rows": [sum(node.counts) for _, _, node in nodes],
+            "bits": [node.bits for _, _, node in nodes],
+        }
+
+    def leaf_text(self, node: TreeNode) -> str:
+        """The class, and how many of the rows have it."""
+        return f"{shown(self.said(node))} ({count(max(node.counts))} of {count(sum(node.counts))})"
+
+    def plot(self, ax: Any = None) -> TreeDisplay:
+        """Draw the tree, each node with its bits."""
+        from bayeswise.models.description_length.tree_plot import TreeDisplay
+
+        return TreeDisplay(self).plot(ax)
+
+    def __str__(self) -> str:
+        lines = []
+        for depth, branch, node in self.root.walk():
+            text = self.leaf_text(node) if node.is_leaf else f"{node.question}?"
+            lines.append(f"{'  ' * depth}{branch + ': ' if branch else ''}{text}  [{number(node.bits)} bits]")
+        return "\n".join([*lines, f"{self.n_leaves} leaves, {number(self.bits)} bits in all"])
+
+    def __repr__(self) -> str:
+        return f"DescribedTree({self.n_leaves} leaves, {number(self.bits)} bits)"
