@@ -28,7 +28,7 @@ from bayeswise.models.naive_bayes.choices import (
 )
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor
-from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
+from bayeswise.models.naive_bayes.model import NaiveBayesModel, extents_of
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.settings.naive_bayes import FamilyOptions, MEstimate, NaiveBayesSettings, settings_of
@@ -166,7 +166,7 @@ class NaiveBayes(MergingBase):
             flags_as_numbers=flags_as_numbers(self.families),
         )
         factors = self._factors(X, schema, labels, weights)
-        empty = summarise([], schema, request_of((), schema, extents=True)).statistics
+        empty = summarise([], schema, extents_of(schema)).statistics
         return self._model_type(schema, settings, empty, factors, self._selects())
 
     def _checked(self, X: Any, *, reset: bool) -> Any:

@@ -359,13 +359,18 @@ EXTENTS = "extents"
 
 
 def request_of(factors: tuple[Factor, ...], schema: Schema, *, extents: bool = False) -> Request:
-    """What all factors need of rows, and where the values of number columns lie unless there are very many columns."""
+    """What all factors need of rows, and where the values of number columns lie."""
     request = Request({})
     for factor in factors:
         request = request | factor.request(schema)
-    if extents and 0 < len(schema.numbers) <= MOST_COLUMNS:
-        request = request | Request.numbers(EXTENTS, schema.numbers, Extents.of)
-    return request
+    return request | extents_of(schema) if extents else request
+
+
+def extents_of(schema: Schema) -> Request:
+    """Where the values of number columns lie, unless there are none or very many."""
+    if not 0 < len(schema.numbers) <= MOST_COLUMNS:
+        return Request({})
+    return Request.numbers(EXTENTS, schema.numbers, Extents.of)
 
 
 def far_out(joint: FloatArray, batch: Batch, log_prior: FloatArray, scores: Sequence[Scores]) -> IntArray:
