@@ -183,6 +183,11 @@ def test_a_network_is_asked_and_drawn_by_keys_alone(tab: Tab) -> None:
     page.keyboard.press("Enter")
     expect(state).to_have_attribute("aria-checked", "true")
 
+    page.get_by_role("button", name="Node bronc").press("Enter")
+    page.get_by_label("Likelihood of no", exact=True).fill("0.5")
+    page.get_by_label("Likelihood of no", exact=True).press("Enter")
+    expect(page.get_by_role("checkbox", name="bronc is yes")).to_contain_text("0.750")  # .6 against .4 / 2
+
     page.get_by_role("link", name="New", exact=True).focus()
     page.keyboard.press("Enter")
     for name in ("rain", "wet"):

@@ -109,12 +109,21 @@ def test_setting_a_node_is_not_observing_it(client: TestClient, sprinkler: Path,
     assert network.query("rain", {"grass": "wet"})["yes"] == pytest.approx(done["beliefs"]["rain"][1])
 
 
-def test_the_effect_of_a_cause_stands_beside_what_is_seen(client: TestClient, sprinkler: Path) -> None:
+def test_the_effect_of_a_cause_stands_beside_what_is_seen(
+    client: TestClient, sprinkler: Path, bayeswise: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    import json
+    import shlex
+
     url = "/api/network/effect?network=sprinkler.bif&cause=sprinkler&effect=grass"
     view = client.get(url).json()
     assert view["done"][1][1] == pytest.approx(0.8 * 0.9 + 0.2 * 0.99)
     assert view["seen"][1][1] == pytest.approx((0.8 * 0.4 * 0.9 + 0.2 * 0.01 * 0.99) / (0.8 * 0.4 + 0.2 * 0.01))
     assert view["adjusted_by"] == ["rain"]
+    monkeypatch.chdir(sprinkler.parent)
+    said = json.loads(bayeswise(*shlex.split(view["same_as"]["shell"])[1:], "--json").out)
+    assert said["done"]["on"]["wet"] == pytest.approx(view["done"][1][1])
+    run_python(view["same_as"]["python"], sprinkler.parent)
     assert client.get(url.replace("effect=grass", "effect=sprinkler")).status_code == 400
 
 

@@ -11,6 +11,7 @@ import { findingsOf, intervene, isNothing, likelihoods, parts, retractAll, softe
 import { GraphPlane, type GraphEdge } from "./graph_plane";
 import { NodeBox, sizeOf } from "./node_box";
 import { ProbabilityTable } from "./probability_table";
+import { TypedInput } from "./typed_input";
 import { Effect, Why } from "./why";
 
 type Network = Schemas["NetworkView"];
@@ -139,6 +140,13 @@ function NodePanel({ network, node, findings, beliefs, onEdited }: PanelProps) {
             </select>
           </label>
         </div>
+        <fieldset class="modes">
+          <legend>Likelihood of what was seen, if it is</legend>
+          {states.map((state) => (
+            <label key={state}>{state} <TypedInput class="probability" type="number" min={0} max={1} step="any" aria-label={`Likelihood of ${state}`} value={findings.soft[node]?.[state] ?? 1}
+              onTyped={(text) => soften(node, state, Math.min(1, Math.max(0, Number(text) || 0)))} /></label>
+          ))}
+        </fieldset>
       </section>
       {beliefs && beliefs.findings.length > 0 && <Why node={node} states={states} beliefs={beliefs} />}
       <Worth node={node} beliefs={beliefs} />

@@ -91,7 +91,7 @@ export function GraphPlane({ label, nodes, edges, loose = [], drawNode, onDraw, 
       <div class="graph" ref={frame} tabIndex={0} role="region" aria-label={`${label}, scrolls`}>
         <svg ref={plane} class={drawn ? "plane graph-plane drawing" : "plane graph-plane"} viewBox={`0 0 ${placed.width} ${placed.height}`} width={placed.width * scale} height={placed.height * scale} role="group"
           aria-label={`${nodes.length} nodes, ${edges.length} edges`} onPointerMove={move} onPointerUp={release} onPointerCancel={drop}
-          onLostPointerCapture={drop}>
+          onLostPointerCapture={(event) => event.target === plane.current && drop()}>
           <defs>
             {LOOKS.map((look) => (
               [11, 18].map((wide) => (
@@ -115,8 +115,8 @@ export function GraphPlane({ label, nodes, edges, loose = [], drawNode, onDraw, 
             return (
               <g key={name} class={over ? (wrong ? "over wrong" : "over") : undefined} transform={`translate(${at.x} ${at.y})`} onPointerDown={(event) => press(event, name, false)}>
                 {drawNode(name, at)}
-                {onDraw && (
-                  <g class="draw-handle" aria-hidden="true" onPointerDown={(event) => press(event, name, true)}>
+                {onDraw && ( // a touch here draws and does not scroll: touch-action does not hold within SVG
+                  <g class="draw-handle" aria-hidden="true" onTouchStart={(event) => event.preventDefault()} onPointerDown={(event) => press(event, name, true)}>
                     <circle class="grip" cx={at.width / 2} cy={at.height} r={15} />
                     <circle class="draw-dot" cx={at.width / 2} cy={at.height} r={6}><title>{`Drag to another node for an edge from ${name}`}</title></circle>
                   </g>
