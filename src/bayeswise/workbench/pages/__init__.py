@@ -5,7 +5,7 @@ jobs.py     what runs in the background
 data.py     columns, kinds, reasons and pictures of a table
 model.py    kinds of models, fitting, comparing, settings changed live
 costs.py    posteriors as bytes, decision files, what decisions cost
-capacity.py at most so many rows in an action
+capacity.py  at most so many rows in an action
 explain.py  why a case is answered as it is, and what would change that
 trust.py    whether posteriors keep what they promise
 label.py    one case after the other, with a journal
