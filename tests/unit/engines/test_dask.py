@@ -103,6 +103,13 @@ def test_many_rows_stay_where_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
         bw.fit(spread, "class", model="logistic", scale="cv", missing="mean", ignore=["note"])
 
 
+def test_noise_without_sums_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partitions, "MOST_CELLS_HERE", 100)
+    spread = dd.from_pandas(TABLE, npartitions=2)
+    with pytest.raises(NotStreamableError, match=r"student-t noise .* no sums of fixed size.*Fix: choose likelihood="):
+        bw.fit(spread, "price", model="linear", likelihood="student-t", ignore=["note"])
+
+
 def test_a_statistic_without_a_fixed_size_is_named() -> None:
     with pytest.raises(NotStreamableError, match=r"statistic of 'price' has no fixed size.*Fix: choose"):
         bw.fit(dd.from_pandas(TABLE, npartitions=2), "class", families={"price": "laplace"})
@@ -280,3 +287,55 @@ def _killed_once(frame: pd.DataFrame, marker: str) -> pd.DataFrame:
         return frame
     os.kill(os.getpid(), signal.SIGKILL)
     return frame
+
+
+def dependent_table() -> pd.DataFrame:
+    """A chain of noisy copies, beside a column of 200 labels: nearly all rows are different."""
+    generator = np.random.default_rng(3)
+    first = generator.integers(0, 3, 1_000)
+    second = np.where(generator.random(1_000) < 0.8, first, generator.integers(0, 3, 1_000))
+    third = np.where(generator.random(1_000) < 0.8, second, generator.integers(0, 3, 1_000))
+    columns = {"a": first, "b": second, "c": third, "d": generator.integers(0, 4, 1_000)}
+    frame = pd.DataFrame({**columns, "who": generator.integers(0, 200, 1_000)}).map(lambda code: f"v{code}")
+    frame.loc[generator.random(1_000) < 0.02, "b"] = None
+    return frame.assign(times=generator.integers(1, 3, 1_000) * 0.5)
+
+
+@pytest.mark.parametrize(
+    ("way", "n_rounds"),
+    [
+        ({"method": "chow-liu", "ignore": ["times"]}, 2),
+        ({"method": "hill-climbing", "restarts": 0, "tabu": 2, "ignore": ["times"]}, 12),
+        ({"method": "hill-climbing", "restarts": 0, "tabu": 0, "score": "bdeu", "weight": "times"}, 12),
+        ({"method": "k2", "order": ["a", "b", "c", "d", "who"], "weight": "times"}, 12),
+        ({"parents": {"c": ["b", "d"], "b": ["a"]}, "missing": "error", "ignore": ["times"]}, 1),
+    ],
+)
+def test_a_graph_of_too_many_rows_is_found_by_rounds_of_counts(
+    way: dict[str, Any], n_rounds: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    table = dependent_table()
+    here = bw.BeliefNetwork.learn(table, **{"missing": "drop", **way})
+    assert here.edges
+    monkeypatch.setattr(partitions, "MOST_CELLS_HERE", 100)
+    monkeypatch.setattr(counted_rows, "MOST_CELLS_COUNTED", 4_200)
+    source = open_source(dd.from_pandas(table.sample(frac=1.0, random_state=1), npartitions=3, sort=False))
+    source.n_rows = len(table)
+    with dask.config.set(scheduler="synchronous"):
+        found = bw.BeliefNetwork.learn(source, **{"missing": "drop", **way})
+    assert found == here
+    assert source.passes[:2] == ["levels", "different rows"]
+    assert set(source.passes[2:]) == {"counts"}
+    assert len(source.passes) <= n_rounds + 2
+
+
+def test_what_rounds_of_counts_cannot_do_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(partitions, "MOST_CELLS_HERE", 100)
+    monkeypatch.setattr(counted_rows, "MOST_CELLS_COUNTED", 4_200)
+    spread = dd.from_pandas(dependent_table().drop(columns="times"), npartitions=2, sort=False)
+    with pytest.raises(MissingCellError, match="a missing cell in column 'b'"):
+        bw.BeliefNetwork.learn(spread)
+    with pytest.raises(ParameterError, match=r"each step of a search is a pass.*restarts=0"):
+        bw.BeliefNetwork.learn(spread, missing="drop")
+    with pytest.raises(NotStreamableError, match="missing='em' needs the rows themselves"):
+        bw.BeliefNetwork.learn(spread, missing="em")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from bayeswise.engines.passes import REPORT_TYPES, STATISTIC_TYPES, columns_of
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.foundation.errors import ParameterError, SchemaError
+from bayeswise.foundation.errors import NotStreamableError, ParameterError, SchemaError
 from bayeswise.models.from_table import SCHEMA_WORDS, Progress, divided, no_rows, schema_for
 from bayeswise.models.regression import glm
 from bayeswise.models.regression.features import Features, is_wide, usable
@@ -226,7 +227,8 @@ def linear_of(
             tell_unfinished(asked[0].certificate)
             return asked
     rows = TargetRows(schema, source)
-    parts = [reported(pair, pair[0], progress) for pair in rows]
+    with _named(f"{settings.likelihood} noise", settings.likelihood in ("laplace", "student-t")):
+        parts = [reported(pair, pair[0], progress) for pair in rows]
     if not parts:
         raise no_rows(source, schema)
     for batch, numbers in parts:
@@ -238,6 +240,22 @@ def linear_of(
     model = iterated_of(design, target, settings)
     tell_unfinished(model.certificate)
     return model, rows.report
+
+
+@contextmanager
+def _named(what: str, has_no_sums: bool) -> Iterator[None]:
+    """An error about rows that are too many, which names what needs them."""
+    try:
+        yield
+    except NotStreamableError as error:
+        if not has_no_sums:
+            raise
+        raise NotStreamableError(
+            f"{what} weighs rows by how far they are from the line, again and again, and has no sums of fixed size: "
+            + error.what,
+            fix="choose likelihood='gaussian' (--likelihood gaussian), ignore columns, or give a sample of the rows: "
+            "frame.sample(...)",
+        ) from None
 
 
 def iterated_of(design: Design, target: FloatArray, settings: LinearSettings) -> IteratedModel:

@@ -4,6 +4,7 @@ learn.py        all of it in one call
 rows.py         any table as codes, states and weights
 cutting.py      numbers as states: intervals
 counted_rows.py rows in partitions, each different one counted
+rounds.py       graphs of tables in partitions whose rows are too many, by rounds of counts
 counts.py       exact joint counts of every node with its parents
 incomplete.py   rows with missing values, by pattern
 structural.py   graphs from rows with missing cells

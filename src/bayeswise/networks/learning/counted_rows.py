@@ -7,15 +7,16 @@ grows with what the columns show together and not with the table.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from bayeswise.engines.passes import STATISTIC_TYPES
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.errors import NotStreamableError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics import Counts
 from bayeswise.statistics.protocol import Weights
@@ -43,7 +44,7 @@ class LevelsPass(Pass[tuple[Counts, ...]]):
 
     def of(self, source: Source) -> tuple[Counts, ...]:
         found: tuple[Counts, ...] = tuple(Counts.empty() for _ in self.columns)
-        for chunk in source.chunks(_wanted(self.columns, self.weight)):
+        for chunk in source.chunks(wanted(self.columns, self.weight)):
             by = _weights(chunk, self.weight)
             counts = [self._counted(chunk, name, by) for name in self.columns]
             found = tuple(mine.merge(more) for mine, more in zip(found, counts, strict=True))
@@ -60,7 +61,7 @@ class LevelsPass(Pass[tuple[Counts, ...]]):
         return Counts.of(np.array(codes), Vocabulary(levels), weights=by)
 
 
-def _wanted(columns: Sequence[str], weight: str | None) -> list[str]:
+def wanted(columns: Sequence[str], weight: str | None) -> list[str]:
     return [*columns, *([] if weight is None else [weight])]
 
 
@@ -99,6 +100,17 @@ class DifferentRows:
         rows, which = _unique(codes)
         return cls(rows, Weights.of(len(codes), which.astype(np.int32), len(rows), weights).weight)._limited()
 
+    @classmethod
+    def empty(cls, n_columns: int) -> DifferentRows:
+        return cls(np.zeros((0, n_columns), dtype=np.int32), ExactArray.zeros(0))
+
+    def columns(self, places: Sequence[int]) -> DifferentRows:
+        """The different rows of some columns."""
+        rows, which = _unique(np.ascontiguousarray(self.codes[:, list(places)]))
+        limbs = np.zeros((len(rows), self.weights.digits.shape[-1]), dtype=np.int64)
+        np.add.at(limbs, which, self.weights.digits)
+        return DifferentRows(rows, ExactArray.from_limbs(limbs, self.weights.low))
+
     def merge(self, other: DifferentRows) -> DifferentRows:
         if self.are_too_many or other.are_too_many:
             return self if self.are_too_many else other
@@ -106,6 +118,11 @@ class DifferentRows:
         n = len(self.codes)
         mine = self.weights.scatter_to(places[:n], len(rows))
         return DifferentRows(rows, mine + other.weights.scatter_to(places[n:], len(rows)))._limited()
+
+    def weights_or_none(self) -> FloatArray | None:
+        """The weights; None if every row counts once."""
+        weights = self.weights.to_floats()
+        return None if (weights == 1.0).all() else weights
 
     def _limited(self) -> DifferentRows:
         if self.codes.size <= MOST_CELLS_COUNTED:
@@ -139,30 +156,56 @@ class RowsPass(Pass[DifferentRows]):
         return (DifferentRows, *STATISTIC_TYPES)
 
     def of(self, source: Source) -> DifferentRows:
-        nothing = DifferentRows(np.zeros((0, len(self.columns)), dtype=np.int32), ExactArray.zeros(0))
-        return reduce(DifferentRows.merge, self._parts(source), nothing)
+        parts = (DifferentRows.of(*each) for each in coded_chunks(source, self.columns, self.weight))
+        return reduce(DifferentRows.merge, parts, DifferentRows.empty(len(self.columns)))
 
     def merged(self, one: DifferentRows, other: DifferentRows) -> DifferentRows:
         return one.merge(other)
 
-    def _parts(self, source: Source) -> Iterator[DifferentRows]:
-        names = [column.name for column in self.columns]
-        for chunk in source.chunks(_wanted(names, self.weight)):
-            by = _weights(chunk, self.weight)
-            codes = np.empty((chunk.n_rows, len(names)), dtype=np.int32)
-            for place, column in enumerate(self.columns):
-                found, levels = chunk.labels(column.name)
-                codes[:, place] = column.of(levels)[found]
-            there = slice(None) if by is None else by > 0.0
-            yield DifferentRows.of(codes[there], None if by is None else by[there])
+
+def coded_chunks(
+    source: Source, columns: Sequence[ColumnCodes], weight: str | None, *, whole: bool = False
+) -> Iterator[tuple[CodeArray, FloatArray | None]]:
+    """The codes of rows with a weight, and their weights; `whole` leaves out rows that lack a cell."""
+    names = [column.name for column in columns]
+    for chunk in source.chunks(wanted(names, weight)):
+        by = _weights(chunk, weight)
+        codes = np.empty((chunk.n_rows, len(names)), dtype=np.int32)
+        for place, column in enumerate(columns):
+            found, levels = chunk.labels(column.name)
+            codes[:, place] = column.of(levels)[found]
+        there = np.ones(chunk.n_rows, dtype=bool) if by is None else by > 0.0
+        if whole:
+            there &= (codes >= 0).all(axis=1)
+        yield codes[there], None if by is None else by[there]
+
+
+class TooManyRowsToBring(NotStreamableError):
+    """Rows in partitions that are too many for one machine, and nearly all different; they can be asked for counts."""
+
+    def __init__(
+        self,
+        source: SpreadSource,
+        columns: tuple[ColumnCodes, ...],
+        weight: str | None,
+        declared: frozenset[str],
+        lacking: tuple[str, ...],
+        cuts: Mapping[str, tuple[float, ...]],
+    ) -> None:
+        self.source, self.columns, self.weight, self.declared = source, columns, weight, declared
+        self.lacking, self.cuts = lacking, cuts  # columns with missing cells, and those that were cut
+        super().__init__(
+            f"the {source.n_rows or 0:,} rows of a {source.description} are too many for one machine, and nearly all "
+            "of them are different",
+            fix="ignore columns, put levels together, or give a sample of the rows: frame.sample(...)",
+        )
 
 
 def counted_labels(source: SpreadSource, columns: Sequence[str], weight: str | None, most: int) -> tuple[Counts, ...]:
     """How often each label of each column was seen, by one pass."""
-    return source.ask(LevelsPass(tuple(columns), weight, most), _wanted(columns, weight))
+    return source.ask(LevelsPass(tuple(columns), weight, most), wanted(columns, weight))
 
 
 def different_rows(source: SpreadSource, columns: Sequence[ColumnCodes], weight: str | None) -> DifferentRows:
     """The different rows of a source, by one pass."""
-    wanted: Any = _wanted([column.name for column in columns], weight)
-    return source.ask(RowsPass(tuple(columns), weight), wanted)
+    return source.ask(RowsPass(tuple(columns), weight), wanted([column.name for column in columns], weight))

@@ -10,11 +10,13 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings.declaration import earlier
 from bayeswise.networks.learning.climbing import hill_climbing, k2
 from bayeswise.networks.learning.constraints import Constraints, Edges, Progress, Search, silent
+from bayeswise.networks.learning.counted_rows import TooManyRowsToBring
 from bayeswise.networks.learning.counts import FamilyCounts
 from bayeswise.networks.learning.exact import best_graph
 from bayeswise.networks.learning.fitting import WAYS, FittedTables, fit_tables
 from bayeswise.networks.learning.independence import parents_of, pc
 from bayeswise.networks.learning.noisy import check_noisy, fit_noisy_max
+from bayeswise.networks.learning.rounds import learned_in_rounds
 from bayeswise.networks.learning.rows import MOST_LABELS, CodedRows
 from bayeswise.networks.learning.scores import Scores
 from bayeswise.networks.learning.structural import structural_em
@@ -91,9 +93,33 @@ def learn(
     named = {name for child, above in (parents or {}).items() for name in (child, *above)}
     if seed < 0:
         raise ParameterError(f"the seed is {seed}", fix="give a number from 0 on")
-    rows = _coded(table, ignore, states, named, weight, weights, kinds, cuts).with_states()
-    notes = [] if isinstance(table, CodedRows) else cut_notes(rows)
     rules = Constraints(tuple(required), tuple(forbidden), tuple(map(tuple, tiers)), max_parents)
+    try:
+        rows = _coded(table, ignore, states, named, weight, weights, kinds, cuts).with_states()
+    except TooManyRowsToBring as many:
+        _refuse_unused("parents" if parents is not None else method, rules, order, root)
+        method = chosen_method(method, len(many.columns), restarts)
+        if noisy:
+            raise
+        in_rounds = learned_in_rounds(
+            many,
+            parents,
+            method,
+            missing=missing,
+            score=score,
+            smoothing=smoothing,
+            order=order,
+            root=root,
+            rules=rules,
+            tabu=tabu,
+            restarts=restarts,
+            seed=seed,
+            progress=progress,
+        )
+        network = in_rounds.counts.network(prior=prior, smoothing=smoothing, order=in_rounds.order)
+        network.notes = (*network.notes, *cut_notes(many), *[_ENDED_EARLY["climb"]] * in_rounds.interrupted)
+        return network
+    notes = [] if isinstance(table, CodedRows) else cut_notes(rows)
     _refuse_unused("parents" if parents is not None else method, rules, order, root)
     method = chosen_method(method, len(rows.names), restarts)
     check_noisy(list(noisy), parents, rows.declared)
@@ -191,7 +217,7 @@ def _checked_kinds(kinds: Mapping[str, str]) -> Mapping[str, str]:
     return kinds
 
 
-def cut_notes(rows: CodedRows) -> list[str]:
+def cut_notes(rows: CodedRows | TooManyRowsToBring) -> list[str]:
     """Where each column of numbers was cut."""
     return [f"{name}: cut at {', '.join(f'{cut:.6g}' for cut in found)}" for name, found in rows.cuts.items() if found]
 

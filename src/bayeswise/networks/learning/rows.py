@@ -14,8 +14,9 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, MissingCellError, ParameterError, SchemaError
-from bayeswise.networks.learning.counted_rows import ColumnCodes, counted_labels, different_rows
+from bayeswise.networks.learning.counted_rows import ColumnCodes, TooManyRowsToBring, counted_labels, different_rows
 from bayeswise.networks.learning.cutting import Cutting, cut_cells, intervals_of, is_number, numbers_in
+from bayeswise.tables import partitions
 from bayeswise.tables.encoding.row_weights import as_weights, checked_weights, refuse_all_zero
 from bayeswise.tables.partitions import SpreadSource
 from bayeswise.tables.schema.labels import Label, Vocabulary
@@ -136,10 +137,15 @@ class CodedRows:
         names = tuple(given)
         cut: dict[str, tuple[float, ...]] = {}
         columns: list[ColumnCodes] = []
+        lacking: list[str] = []
         stay = frozenset(name for name in names if given[name])
         for name, counts in zip(names, counted_labels(source, names, weight, MOST_LEVELS), strict=True):
             levels: Sequence[Label] = list(counts.levels)
             _refuse_too_many(name, levels)
+            if not counts.missing.is_zero().all():
+                lacking.append(name)
+            if weight is None and source.n_rows is None:
+                source.n_rows = int(counts.weight_of_rows.to_floats()[0])
             if weight is not None:
                 refuse_all_zero(float(counts.weight_of_rows.to_floats()[0]), 1, f"column {weight!r}")
             is_cut, asked = columns_cut.of(name, levels, given[name])
@@ -152,11 +158,11 @@ class CodedRows:
             columns.append(ColumnCodes(name, _vocabulary(given[name], levels), cut.get(name)))
         found = different_rows(source, columns, weight)
         if found.are_too_many:
+            if source.n_rows is not None and source.n_rows * len(names) > partitions.MOST_CELLS_HERE:
+                raise TooManyRowsToBring(source, tuple(columns), weight, stay, tuple(lacking), cut)
             return None
-        weights = found.weights.to_floats()
         vocabularies = tuple(column.states for column in columns)
-        by = None if (weights == 1.0).all() else weights
-        return cls(names, vocabularies, found.codes, by, stay, cut, counted=True)
+        return cls(names, vocabularies, found.codes, found.weights_or_none(), stay, cut, counted=True)
 
     def weighted(self, weights: Any) -> CodedRows:
         """The same rows with weights, without those of weight 0; the states stay."""

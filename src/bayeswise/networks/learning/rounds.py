@@ -1,0 +1,261 @@
+"""Graphs of tables in partitions, by rounds: each pass counts many sets of columns at once, and no row travels.
+
+For tables too large to be brought to one machine whose rows are nearly all different. A table of a set of columns is
+also one of each subset, so that a change of a graph takes a pass for its new sets only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from itertools import combinations
+from typing import ClassVar
+
+import numpy as np
+
+from bayeswise.engines.passes import STATISTIC_TYPES
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import MissingCellError, NotStreamableError, ParameterError
+from bayeswise.networks.learning.climbing import hill_climbing, k2
+from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, Search
+from bayeswise.networks.learning.counted_rows import (
+    ColumnCodes,
+    DifferentRows,
+    TooManyRowsToBring,
+    coded_chunks,
+    wanted,
+)
+from bayeswise.networks.learning.counts import FamilyCounts
+from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.scores import MOST_CELLS, Scores
+from bayeswise.networks.learning.trees import mutual_information, spanning_tree
+from bayeswise.statistics.pair_counts import PairCounts
+from bayeswise.tables.partitions import Pass, SpreadSource
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.source import Source
+
+Scope = tuple[int, ...]  # positions of columns, ascending
+
+
+@dataclass(frozen=True)
+class ScopesPass(Pass[tuple[DifferentRows, ...]]):
+    """The different rows of some sets of columns; `whole` leaves out rows that lack a cell of any column."""
+
+    columns: tuple[ColumnCodes, ...]
+    weight: str | None
+    scopes: tuple[Scope, ...]
+    whole: bool
+    name: ClassVar[str] = "counts"
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        return (DifferentRows, *STATISTIC_TYPES)
+
+    def of(self, source: Source) -> tuple[DifferentRows, ...]:
+        found = tuple(DifferentRows.empty(len(scope)) for scope in self.scopes)
+        for codes, by in coded_chunks(source, self.columns, self.weight, whole=self.whole):
+            parts = (DifferentRows.of(codes[:, list(scope)], by) for scope in self.scopes)
+            found = tuple(mine.merge(more) for mine, more in zip(found, parts, strict=True))
+        return found
+
+    def merged(self, one: tuple[DifferentRows, ...], other: tuple[DifferentRows, ...]) -> tuple[DifferentRows, ...]:
+        return tuple(mine.merge(theirs) for mine, theirs in zip(one, other, strict=True))
+
+
+@dataclass(frozen=True)
+class PairsPass(Pass[PairCounts]):
+    """The counts of all pairs of columns."""
+
+    columns: tuple[ColumnCodes, ...]
+    weight: str | None
+    name: ClassVar[str] = "counts"
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        return STATISTIC_TYPES
+
+    def of(self, source: Source) -> PairCounts:
+        states = [column.states for column in self.columns]
+        none = np.zeros((0, len(states)), dtype=np.int32)
+        parts = coded_chunks(source, self.columns, self.weight, whole=True)
+        counted = (PairCounts.of(codes, states, weights=by, declared=states) for codes, by in parts)
+        return reduce(PairCounts.merge, counted, PairCounts.of(none, states, declared=states))
+
+    def merged(self, one: PairCounts, other: PairCounts) -> PairCounts:
+        return one.merge(other)
+
+
+@dataclass
+class AskedTable:
+    """A table that answers rounds of questions; what it has said is remembered."""
+
+    source: SpreadSource
+    columns: tuple[ColumnCodes, ...]
+    weight: str | None
+    whole: bool
+    known: dict[Scope, DifferentRows] = field(default_factory=dict)
+
+    def counted(self, scopes: Iterable[Scope]) -> list[CodedRows]:
+        """The rows of each set of columns, counted; one pass for all that are not known."""
+        asked = list(scopes)
+        lost = tuple(dict.fromkeys(scope for scope in asked if self._holder(scope) is None))
+        if lost:
+            work = ScopesPass(self.columns, self.weight, lost, self.whole)
+            names = wanted([column.name for column in self.columns], self.weight)
+            answers = self.source.ask(work, names)
+            for scope, found in zip(lost, answers, strict=True):
+                if found.are_too_many:
+                    shown = ", ".join(self.columns[place].name for place in scope)
+                    raise NotStreamableError(
+                        f"the counts of {shown} together are too many for one machine",
+                        fix="put levels together, or choose max_parents",
+                    )
+                self.known[scope] = found
+        return [self._rows(scope) for scope in asked]
+
+    def pairs(self) -> PairCounts:
+        """The counts of all pairs."""
+        names = wanted([column.name for column in self.columns], self.weight)
+        return self.source.ask(PairsPass(self.columns, self.weight), names)
+
+    def _holder(self, scope: Scope) -> Scope | None:
+        """The smallest known set that has these columns."""
+        if scope in self.known:
+            return scope
+        holding = [each for each in self.known if set(scope) <= set(each)]
+        return min(holding, key=lambda each: len(self.known[each].codes), default=None)
+
+    def _rows(self, scope: Scope) -> CodedRows:
+        holder = self._holder(scope)
+        assert holder is not None
+        found = self.known[holder].columns([holder.index(place) for place in scope])
+        chosen = [self.columns[place] for place in scope]
+        names, states = tuple(each.name for each in chosen), tuple(each.states for each in chosen)
+        return CodedRows(names, states, found.codes, found.weights_or_none(), counted=True)
+
+
+class AskedScores(Scores):
+    """Scores of families whose counts are asked for in rounds."""
+
+    def __init__(self, table: AskedTable, score: str, *, smoothing: float) -> None:
+        self.table = table
+        names = tuple(column.name for column in table.columns)
+        states = tuple(column.states for column in table.columns)
+        super().__init__(CodedRows(names, states, np.zeros((0, len(names)), np.int32)), score, smoothing=smoothing)
+        pairs: list[Scope] = [*combinations(range(len(names)), 2)] or [(0,)]
+        first = table.counted(pairs)[0]
+        self.n_rows = len(first.codes) if first.weights is None else math.fsum(first.weights)
+
+    def additions(self, node: int, parents: Iterable[int], candidates: Sequence[int]) -> FloatArray:
+        above = tuple(sorted(parents))
+        if (node, above) not in self._added:
+            self._added[node, above] = np.full(len(self.names), math.nan)
+        known = self._added[node, above]
+        lost = [other for other in candidates if math.isnan(known[other])]
+        if lost and math.prod(self.sizes[parent] for parent in above) > MOST_CELLS:
+            known[lost] = -math.inf
+        elif lost:
+            scopes = [tuple(sorted({*above, node, other})) for other in lost]
+            for other, scope, rows in zip(lost, scopes, self.table.counted(scopes), strict=True):
+                inside = Scores(rows, self.score, smoothing=self.smoothing)
+                places = [scope.index(place) for place in above]
+                known[other] = inside.additions(scope.index(node), places, [scope.index(other)])[0]
+        return known[list(candidates)]
+
+    def _scored(self, node: int, parents: tuple[int, ...]) -> float:
+        assert not parents  # `family` adds one at a time
+        (rows,) = self.table.counted([(node,)])
+        return Scores(rows, self.score, smoothing=self.smoothing).family(0, ())
+
+
+@dataclass(frozen=True)
+class FoundInRounds:
+    """The counts of a graph, the states whose order matters, and whether the search was interrupted."""
+
+    counts: FamilyCounts
+    order: Mapping[str, Vocabulary]
+    interrupted: bool
+
+
+def learned_in_rounds(
+    found: TooManyRowsToBring,
+    parents: Mapping[str, Sequence[str]] | None,
+    method: str,
+    *,
+    missing: str,
+    score: str,
+    smoothing: float,
+    order: Sequence[str] | None,
+    root: str | None,
+    rules: Constraints,
+    tabu: int,
+    restarts: int | None,
+    seed: int,
+    progress: Progress,
+) -> FoundInRounds:
+    """The counts of a graph that is given or found."""
+    _refuse_incomplete(found, missing, searched=parents is None)
+    table = AskedTable(found.source, found.columns, found.weight, whole=parents is None or missing == "drop")
+    names = [column.name for column in table.columns]
+    interrupted = False
+    if parents is None:
+        search = _found(table, method, score, smoothing, order, root, rules, tabu, restarts, seed, progress)
+        parents = {name: [names[k] for k in above] for name, above in zip(names, search.parents, strict=True)}
+        interrupted = search.interrupted
+    graph = {name: tuple(parents.get(name, ())) for name in names}
+    scopes = [tuple(sorted(names.index(each) for each in (name, *above))) for name, above in graph.items()]
+    rows = table.counted([*scopes, *((place,) for place in range(len(names)))])
+    states = {column.name: list(column.states) for column in table.columns if column.name in found.declared}
+    families, columns = {}, {}
+    for place, name in enumerate(names):
+        inside = {key: value for key, value in states.items() if key in (name, *graph[name])}
+        families[name] = FamilyCounts.of_rows(rows[place], {name: graph[name]}, states=inside).families[name]
+        own = {name: states[name]} if name in states else {}
+        columns[name] = FamilyCounts.of_rows(rows[len(names) + place], {}, states=own).columns[name]
+    fixed = {column.name: column.states for column in table.columns if column.name in found.declared}
+    return FoundInRounds(FamilyCounts(graph, families, columns), fixed, interrupted)
+
+
+def _refuse_incomplete(found: TooManyRowsToBring, missing: str, *, searched: bool) -> None:
+    if missing in ("em", "gradient"):
+        raise NotStreamableError(
+            f"missing={missing!r} needs the rows themselves, and these are too many and too different for one machine",
+            fix="choose missing='drop', fewer columns, or a sample of the rows: frame.sample(...)",
+        )
+    if searched and missing == "error" and found.lacking:
+        raise MissingCellError(
+            f"some rows have a missing cell in column {found.lacking[0]!r}; a graph is learned from whole rows",
+            fix="use missing='drop' (--missing drop) to leave these rows out",
+        )
+
+
+def _found(
+    table: AskedTable,
+    method: str,
+    score: str,
+    smoothing: float,
+    order: Sequence[str] | None,
+    root: str | None,
+    rules: Constraints,
+    tabu: int,
+    restarts: int | None,
+    seed: int,
+    progress: Progress,
+) -> Search:
+    names = [column.name for column in table.columns]
+    if method == "chow-liu":
+        tree: Parents = spanning_tree(mutual_information(table.pairs()), 0 if root is None else names.index(root))
+        return Search(tree, 0.0)
+    if method == "k2" and order is not None:
+        scores = AskedScores(table, score, smoothing=smoothing)
+        above = k2(scores, order, rules)
+        return Search(above, scores.total(above))
+    if method != "hill-climbing" or restarts is None:
+        raise ParameterError(
+            "the rows are too many and too different for one machine, and each step of a search is a pass over them",
+            fix="say method='hill-climbing' with restarts=0 (--method hill-climbing --restarts 0), or 'chow-liu'",
+        )
+    scores = AskedScores(table, score, smoothing=smoothing)
+    return hill_climbing(scores, rules, tabu=tabu, restarts=restarts, seed=seed, progress=progress)
