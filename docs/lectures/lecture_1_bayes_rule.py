@@ -63,8 +63,14 @@ print("warning:", odd[0].message)
 # %%
 # Naive Bayes by counting
 # -----------------------
-# Fourteen days, and whether golf was played. Given the class, the columns are taken as *mutually* independent
-# (pairwise would not be enough for the product).
+# The product of one factor for each column needs *mutual* independence, given the class. Pairwise is not enough, as
+# two coins show, and whether they fell alike: each pair is independent, all three are not.
+coins = bw.JointTable.experiment(one="HT", two="HT")
+alike = bw.JointTable(["one", "two", "alike"], {(a, b, a == b): p for (a, b), p in coins.exact.items()})
+print("pairwise:", bool(alike.independent("one", "alike")), "mutually:", bool(alike.independent("one", "two", "alike")))
+
+# %%
+# Fourteen days, and whether golf was played.
 columns = ("outlook", "temperature", "humidity", "wind", "play")
 golf = """sunny hot high weak no
 sunny hot high strong no
@@ -90,14 +96,7 @@ account.plot_panels()
 # %%
 # With fractions there is no rounding at all: 125/611 and 486/611. The joint of *yes* is 1/189 = 0.0053; it is not a
 # posterior, which comes only after the division by the evidence.
-given = {
-    "sunny": {"yes": "2/9", "no": "3/5"},
-    "cool": {"yes": "3/9", "no": "1/5"},
-    "high": {"yes": "3/9", "no": "4/5"},
-    "strong": {"yes": "3/9", "no": "3/5"},
-}
-space = bw.HypothesisSpace({"yes": "9/14", "no": "5/14"}, given, exact=True).observe(*given)
-print({state: str(p) for state, p in space.posterior.items()})
+print(exact.steps(day))
 
 # %%
 # Smoothing

@@ -15,7 +15,8 @@ from bayeswise.decisions import FeatureRule
 # %%
 # The sum rule and the product rule
 # ---------------------------------
-# All that is to be known about weather and temperature. Marginals are sums, conditionals are quotients.
+# All that is to be known about weather and temperature. Marginals are sums, conditionals are quotients, and the chain
+# rule multiplies them back. The two are not independent: knowing one changes the other.
 weather = bw.JointTable(
     ["weather", "temperature"],
     {("sun", "hot"): ".4", ("rain", "hot"): ".1", ("sun", "cold"): ".2", ("rain", "cold"): ".3"},
@@ -23,6 +24,8 @@ weather = bw.JointTable(
 print(weather.marginal("weather"))
 print(weather.given({"temperature": "hot"}))
 print(weather.given({"temperature": "cold"}))
+print(weather.chain(temperature="hot", weather="sun"))
+print(weather.independent("weather", "temperature"))
 
 # %%
 # A rare disease

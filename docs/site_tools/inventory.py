@@ -94,6 +94,14 @@ def listed(lines: list[str]) -> list[str]:
     ]
 
 
+def fitted(line: str) -> tuple[Entry, list[Entry]]:
+    """A kind of model and the chosen ones of its methods, from a line `models.auto.AutoModel: facts age`."""
+    name, _, chosen = line.partition(": ")
+    entry = entry_of(name)
+    known = {member.name.rpartition(".")[2]: member for member in members(entry)}
+    return entry, [known[method] for method in chosen.split()]
+
+
 def entry_of(name: str) -> Entry:
     """A public name, as `Costs` or `decisions.FeatureRule`."""
     room, _, last = name.rpartition(".")

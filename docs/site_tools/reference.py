@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from docutils import nodes
@@ -12,7 +13,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 from site_tools.docstrings import Docstring, markdown
-from site_tools.inventory import Entry, Parameter, entry_of, listed, members
+from site_tools.inventory import Entry, Parameter, entry_of, fitted, listed, members
 
 _STARS = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
 _FENCE = "::::::"
@@ -25,15 +26,29 @@ class Public(SphinxDirective):
     option_spec: ClassVar[dict[str, Any]] = {}
 
     def run(self) -> list[nodes.Node]:
-        names = listed([line.strip() for line in self.content if line.strip()])
-        lines = [line for name in names for line in shown(entry_of(name))]
+        given = [line.strip() for line in self.content if line.strip()]
+        lines = [line for entry, methods in self.entries(given) for line in shown(entry, methods)]
         section = nodes.container()
         section.document = self.state.document
         self.state.nested_parse(StringList(lines, source=f"reference of {self.env.docname}"), 0, section)
         return section.children
 
+    def entries(self, lines: list[str]) -> Iterator[tuple[Entry, list[Entry]]]:
+        """What is shown, with its methods."""
+        for name in listed(lines):
+            yield entry_of(name), list(members(entry_of(name)))
 
-def shown(entry: Entry) -> Iterator[str]:
+
+class Fitted(Public):
+    """Kinds of models that `bw.fit` gives back: those of their methods that users need, and not their fields."""
+
+    def entries(self, lines: list[str]) -> Iterator[tuple[Entry, list[Entry]]]:
+        for line in lines:
+            entry, methods = fitted(line)
+            yield replace(entry, parameters=(), shown=None), methods
+
+
+def shown(entry: Entry, methods: list[Entry]) -> Iterator[str]:
     """An entry as Markdown: the signature, the docstring, the parameters, then the methods."""
     module, _, name = f"bayeswise.{entry.name}".rpartition(".")
     kind = "data" if entry.kind == "data" else entry.kind
@@ -41,7 +56,7 @@ def shown(entry: Entry) -> Iterator[str]:
     yield f":module: {module}"
     yield ""
     yield from described(entry)
-    for member in members(entry):
+    for member in methods:
         if not member.docstring.parts:  # of parts below the surface; public names at the top have docstrings throughout
             continue
         last = member.name.rpartition(".")[2]
@@ -105,4 +120,5 @@ def prose(docstring: Docstring) -> Iterator[str]:
 
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("public", Public)
+    app.add_directive("fitted", Fitted)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from site_tools.inventory import entry_of, listed, members, public_names
+from site_tools.inventory import entry_of, fitted, listed, members, public_names
 
 import bayeswise as bw
 
@@ -68,6 +68,13 @@ def test_every_parameter_of_a_public_name_is_described(name: str) -> None:
     assert {each.name: each.undescribed for each in entries if each.undescribed} == {}
     if name in bw.__all__:
         assert [each.name for each in entries if not each.docstring.parts] == []
+
+
+def test_every_parameter_of_a_fitted_model_is_described() -> None:
+    lines = lines_of("fitted", DOCS / "reference" / "models.md")
+    entries = [method for line in lines for method in fitted(line)[1]]
+    assert {each.name: each.undescribed for each in entries if each.undescribed} == {}
+    assert [each.name for each in entries if not each.docstring.parts] == []
 
 
 def code_in_tables(page: Path) -> Iterator[tuple[str, list[str]]]:
