@@ -6,7 +6,9 @@ import json
 import os
 import subprocess
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page, expect
 from scipy.stats import norm
@@ -121,6 +123,48 @@ def test_the_lessons_show_the_numbers_of_the_lectures_and_of_the_package(tab: Ta
     expect(said).to_contain_text("True: 0.6364. With 3 identical columns naive Bayes says 0.8428")
 
 
+def expect_policies_of(page: Page, evaluated: dict[str, Any]) -> None:
+    """The browser's own means and the server's intervals are those of the library."""
+    policies = {
+        "this decision": evaluated["cost_per_case"],
+        "this decision, as promised": evaluated["expected_cost_per_case"],
+        **{f"always {action}": cost for action, cost in evaluated["always"].items()},
+        "best for the most probable state": evaluated["most_probable"],
+        "best possible: the state is known": evaluated["perfect"],
+    }
+    lines = page.get_by_role("region", name="Cost per case").get_by_role("row")
+    for name, cost in policies.items():
+        line = lines.filter(has=page.get_by_role("rowheader", name=name, exact=True))
+        expect(line).to_contain_text(f"{cost['mean']:.4g}")
+        expect(line).to_contain_text(f"{cost['low']:.4g} to {cost['high']:.4g}")
+
+
+def test_policies_of_two_and_of_three_states_cost_what_the_library_says(tab: Tab) -> None:
+    folder = tab.served.folder
+    random = np.random.default_rng(5)
+    state = random.integers(0, 3, 300)
+    cells = zip(random.normal(state, 0.8), state, strict=True)
+    (folder / "three.csv").write_text("x,y\n" + "\n".join(f"{x:.2f},{'abc'[k]}" for x, k in cells))
+    bw.fit(str(folder / "three.csv"), target="y").save(folder / "three.bayeswise")
+    bw.fit(str(folder / "credit.csv"), target="repaid").save(folder / "two.bayeswise")
+    (folder / "three.toml").write_text(
+        "[costs]\nleft = { a = 0, b = 2, c = 9 }\n"
+        "middle = { a = 1, b = -1, c = 1.5 }\nright = { a = 7, b = 3, c = -2 }\n"
+    )
+    (folder / "numbers.toml").write_text(
+        "[costs]\nrefuse = 0\nlend = { no = 600, yes = -120 }\nask = { no = 100, yes = -80 }\n"
+    )
+    for model, table, decision in (
+        ("three.bayeswise", "three.csv", "three.toml"),
+        ("two.bayeswise", "credit-test.csv", "numbers.toml"),
+    ):
+        page = tab.open(f"/costs?model={model}&table={table}&decision={decision}")
+        cv = "loo" if table == "three.csv" else None  # rows that the model has learned
+        costs = Costs.read(folder / decision)
+        found = bw.evaluate(bw.load(folder / model), str(folder / table), costs=costs, cv=cv)
+        expect_policies_of(page, found.to_dict())
+
+
 def test_dragging_a_threshold_moves_the_costs_and_saving_writes_a_decision_the_command_line_reads(tab: Tab) -> None:
     folder = tab.served.folder
     model = bw.fit(str(folder / "credit.csv"), target="repaid", model="naive-bayes")
@@ -153,22 +197,7 @@ def test_dragging_a_threshold_moves_the_costs_and_saving_writes_a_decision_the_c
     page.get_by_role("button", name="save as dragged.toml").click()
     expect(page.get_by_label("Decision")).to_have_value("dragged.toml")
     saved = Costs.read(folder / "dragged.toml")
-    evaluated = bw.evaluate(model, str(folder / "credit-test.csv"), costs=saved).to_dict()
-    policies = {
-        "this decision": evaluated["cost_per_case"],
-        "this decision, as promised": evaluated["expected_cost_per_case"],
-        **{f"always {action}": cost for action, cost in evaluated["always"].items()},
-        "best for the most probable state": evaluated["most_probable"],
-        "best possible: the state is known": evaluated["perfect"],
-    }
-    for name, cost in policies.items():  # the browser's own mean, the server's interval
-        line = (
-            page.get_by_role("region", name="Cost per case")
-            .get_by_role("row")
-            .filter(has=page.get_by_role("rowheader", name=name, exact=True))
-        )
-        expect(line).to_contain_text(f"{cost['mean']:.4g}")
-        expect(line).to_contain_text(f"{cost['low']:.4g} to {cost['high']:.4g}")
+    expect_policies_of(page, bw.evaluate(model, str(folder / "credit-test.csv"), costs=saved).to_dict())
 
     capacity = page.get_by_role("region", name="Capacity")
     limit = capacity.get_by_label("At most this many rows in ask")
@@ -187,8 +216,6 @@ def test_dragging_a_threshold_moves_the_costs_and_saving_writes_a_decision_the_c
 
 
 def test_two_hundred_thousand_rows_are_decided_within_a_frame(tab: Tab) -> None:
-    import numpy as np
-
     folder = tab.served.folder
     random = np.random.default_rng(3)
     y = random.random(200_000) < 0.3
@@ -410,7 +437,6 @@ def test_models_are_compared_learned_in_the_background_and_changed_live(tab: Tab
 
 
 def test_trust_shows_what_was_promised_and_paid_what_a_prior_does_and_writes_the_report(tab: Tab) -> None:
-    import numpy as np
     import pandas as pd
 
     folder = tab.served.folder

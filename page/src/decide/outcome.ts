@@ -154,15 +154,17 @@ function decideAll({ n, states, posterior, weights, truth }: Rows, table: Float6
 }
 
 /** Costs that depend on the row: its own table of costs is filled in for each. */
-function byFormulas({ n, states, posterior, weights, truth }: Rows, cells: Cells, found: Found): Sums {
-  const { table, nActions, varying } = cells;
-  const nStates = states.length;
+function byFormulas(rows: Rows, { table, nActions, nStates, varying }: Cells, found: Found): Sums {
+  const { n, posterior, weights, truth } = rows;
+  const { probable } = knownOf(rows);
+  const places = varying.map(({ cell }) => cell);
+  const values = varying.map((each) => each.values);
   const { taken, confusion } = found;
   const always = new Float64Array(nActions);
   let [expected, paid, mostProbable, perfect] = [0, 0, 0, 0];
   for (let row = 0; row < n; row++) {
-    for (let each = 0; each < varying.length; each++) table[varying[each]!.cell] = varying[each]!.values[row]!;
-    let [best, probable] = [0, 0];
+    for (let each = 0; each < places.length; each++) table[places[each]!] = values[each]![row]!;
+    let best = 0;
     let least = Infinity;
     for (let action = 0; action < nActions; action++) {
       let risk = 0;
@@ -177,10 +179,9 @@ function byFormulas({ n, states, posterior, weights, truth }: Rows, cells: Cells
     taken[best]! += w;
     const state = truth[row]!;
     if (state < 0) continue;
-    for (let other = 1; other < nStates; other++) if (posterior[row * nStates + other]! > posterior[row * nStates + probable]!) probable = other;
     confusion[best * nStates + state]! += w;
     paid += w * table[best * nStates + state]!;
-    mostProbable += w * table[bestFor(probable, table, nActions, nStates) * nStates + state]!;
+    mostProbable += w * table[bestFor(probable[row]!, table, nActions, nStates) * nStates + state]!;
     perfect += w * table[bestFor(state, table, nActions, nStates) * nStates + state]!;
     for (let action = 0; action < nActions; action++) always[action]! += w * table[action * nStates + state]!;
   }
@@ -232,6 +233,7 @@ interface Known {
   readonly all: number; // weight of all rows
   readonly weight: number; // of those whose state is known
   readonly confusion: Float64Array; // of these, by most probable state and true state
+  readonly probable: Int32Array; // the most probable state of each row
 }
 
 const knownRows = new WeakMap<Rows, Known>();
@@ -241,16 +243,18 @@ function knownOf(rows: Rows): Known {
   if (!known) {
     const n = rows.states.length;
     const confusion = new Float64Array(n * n);
+    const probable = new Int32Array(rows.n);
     let [all, weight] = [0, 0];
     for (let row = 0; row < rows.n; row++) {
-      let probable = 0;
-      for (let state = 1; state < n; state++) if (rows.posterior[row * n + state]! > rows.posterior[row * n + probable]!) probable = state;
+      let best = 0;
+      for (let state = 1; state < n; state++) if (rows.posterior[row * n + state]! > rows.posterior[row * n + best]!) best = state;
+      probable[row] = best;
       all += rows.weights[row]!;
       if (rows.truth[row]! < 0) continue;
       weight += rows.weights[row]!;
-      confusion[probable * n + rows.truth[row]!]! += rows.weights[row]!;
+      confusion[best * n + rows.truth[row]!]! += rows.weights[row]!;
     }
-    known = { all, weight, confusion };
+    known = { all, weight, confusion, probable };
     knownRows.set(rows, known);
   }
   return known;
