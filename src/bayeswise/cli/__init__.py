@@ -43,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     words, verbose = without_verbose(sys.argv[1:] if arguments is None else arguments)
     write_what_the_terminal_can()
+    if "_BAYESWISE_COMPLETE" in os.environ:  # a shell that completes a line shows nothing but words
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123 (until the process ends)
     try:
         with leaving_in_order(), collecting_rarely():
             keep_to_process_limit()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Annotated, Any
@@ -11,6 +10,7 @@ import typer
 import typer.core
 
 from bayeswise import __version__
+from bayeswise.cli.options import completion
 from bayeswise.cli.options.command import as_command
 from bayeswise.cli.options.pairs import ManyPairs, ManyValues, Verb, Verbs
 from bayeswise.cli.options.settings import FitCommand
@@ -63,7 +63,7 @@ def application(words: Sequence[str], verbose: bool = False) -> typer.Typer:
         context_settings={"help_option_names": ["-h", "--help"], "obj": verbose},
     )
     app.callback()(root)
-    words = to_complete() or words
+    words = completion.line() or words
     asked = next((word for word in words if not word.startswith("-")), None)
     for verb, line in VERBS.items():
         if verb == asked and verb in GROUPS:
@@ -72,13 +72,6 @@ def application(words: Sequence[str], verbose: bool = False) -> typer.Typer:
             continue
         app.command(verb, short_help=line, cls=MANY_VALUES.get(verb, Verb))(load(verb) if verb == asked else unloaded)
     return app
-
-
-def to_complete() -> list[str]:
-    """The words that a shell asks to complete, which stand in its environment and not among the arguments."""
-    if "_BAYESWISE_COMPLETE" not in os.environ:
-        return []
-    return (os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")).split()[1:]
 
 
 def load(verb: str) -> Callable[..., Any]:

@@ -4,6 +4,7 @@ command.py   groups of options in the signature of a verb; --threads
 reading.py   how tables and model files are read: delimiter, encoding, progress
 engines.py   where rows are swept: --engine, --master, --scheduler
 columns.py   kinds of columns
+completion.py  what a shell offers after TAB: columns, classes, kinds of models, settings
 pairs.py     words of the form NAME=VALUE, several values of one option
 settings.py  settings of models, from their declarations; the groups of the help of `fit`
 fitting.py   what `fit` is asked for

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 import typer
 import typer.core
 
+from bayeswise.cli.options import completion
 from bayeswise.foundation.errors import ParameterError, UsageError
 from bayeswise.render.labels import guess
 
@@ -109,14 +110,29 @@ def _inner_types(annotation: Any) -> Iterator[Any]:
             yield from _inner_types(each)
 
 
+def _offered(parameter: Any, otherwise: Callable[..., Any], ctx: Any, incomplete: str) -> Any:
+    """What may stand for a parameter, for a shell; what typer offers where we do not know."""
+    words = completion.words_for(parameter, incomplete)
+    if words is not None:
+        parameter._custom_shell_complete = lambda *_: words
+    return otherwise(ctx, incomplete)
+
+
 class _Option(typer.core.TyperOption):
     def process_value(self, ctx: Any, value: Any) -> Any:
         return _as_typed(self, ctx, value, super().process_value)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        return _offered(self, super().shell_complete, ctx, incomplete)
 
 
 class _Argument(typer.core.TyperArgument):
     def process_value(self, ctx: Any, value: Any) -> Any:
         return _as_typed(self, ctx, value, super().process_value)
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        option = completion.open_option(ctx.command.params, incomplete)
+        return super().shell_complete(ctx, incomplete) if option is None else option.shell_complete(ctx, incomplete)
 
 
 _KINDS: dict[type, type] = {typer.core.TyperOption: _Option, typer.core.TyperArgument: _Argument}
@@ -135,6 +151,10 @@ class Verb(typer.core.TyperCommand):
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _taking_text(super().get_params(ctx))
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        option = None if incomplete.startswith("-") else completion.open_option(self.params, incomplete)
+        return super().shell_complete(ctx, incomplete) if option is None else option.shell_complete(ctx, incomplete)
 
 
 class Verbs(typer.core.TyperGroup):
