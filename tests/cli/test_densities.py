@@ -53,3 +53,21 @@ def test_actions_under_costs(bayeswise: Any, tmp_path: Path) -> None:
 def test_what_cannot_be_drawn_is_refused(bayeswise: Any, words: tuple[str, ...], says: str) -> None:
     answer = bayeswise("densities", *words)
     assert answer.code == 2 and says in answer.err and "Fix:" in answer.err
+
+
+def test_densities_without_a_bound_or_outside_of_a_support_are_json_too(bayeswise: Any) -> None:
+    answer = bayeswise("densities", "--class", "a=exponential:rate=1", "b=beta:alpha=.5,beta=.5", "--json")
+    curves = json.loads(answer.out)["curves"]
+    assert answer.code == 0 and None in curves["posterior_a"] and "inf" in curves["density_b"]
+
+
+def test_two_columns_of_a_model_are_a_plane(bayeswise: Any, tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    model, out, credit = tmp_path / "credit.bayeswise", tmp_path / "plane.png", EXAMPLES / "credit.csv"
+    assert bayeswise("fit", credit, "--target", "repaid", "--model", "naive-bayes", "-o", model).code == 0
+    two = ("--column", "income", "--column", "amount", "--rows", credit)
+    facts = json.loads(bayeswise("densities", model, *two, "--png", out, "--json").out)
+    assert sum(region["share"] for region in facts["regions"]) == pytest.approx(1.0)
+    assert facts["columns"] == ["income", "amount"] and out.read_bytes().startswith(b"\x89PNG")
+    assert bayeswise("densities", model, *two, "--boundary", "3").code == 2
+    assert bayeswise("densities", *LETTERS, "--rows", credit).code == 2

@@ -24,7 +24,8 @@ def run(
         str | None, typer.Argument(metavar="MODEL", help="Model file; without one, --class gives the classes.")
     ] = None,
     column: Annotated[
-        str | None, typer.Option("--column", metavar="NAME", help="Column to show (default: the only one).")
+        list[str] | None,
+        typer.Option("--column", metavar="NAME", help="Column to show (default: the only one); twice for two of them."),
     ] = None,
     classes: Annotated[
         list[str] | None,
@@ -45,6 +46,9 @@ def run(
         str | None,
         typer.Option("--costs", metavar="FILE", help="decision.toml; regions of actions instead of classes."),
     ] = None,
+    rows: Annotated[
+        str | None, typer.Option("--rows", metavar="FILE", help="Table whose rows are drawn over two columns.")
+    ] = None,
     png: Picture = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the regions, errors and curves as JSON.")] = False,
 ) -> None:
@@ -53,8 +57,10 @@ def run(
     \b
     bayeswise densities iris.bayeswise --column petal_width --png classes.png
     bayeswise densities --class a=normal:mean=15,stddev=3 b=normal:mean=25,stddev=4 --prior a=.75 --boundary 24
+    bayeswise densities iris.bayeswise --column petal_width --column petal_length --rows iris.csv --png regions.png
 
-    The error of the best rule is irreducible; that of a boundary chosen by hand is larger by what is reducible.
+    The error of the best rule is irreducible; that of a boundary chosen by hand is larger by what is reducible. Two
+    columns are drawn as a plane, with the regions of classes, or of actions with --costs.
     """
     from bayeswise.cli.output.writing import json_document
 
@@ -63,7 +69,12 @@ def run(
     if boundary and costs is not None:
         raise UsageError("--boundary parts classes, and --costs makes regions of actions", fix="leave one of them out")
     check_picture(png, [] if model is None else [model])
-    densities = _given(classes, column) if model is None else _of_model(model, column)
+    names = list(column or ())
+    if len(names) > 1 or rows is not None:
+        _plane(model, names, rows, costs, png, as_json, {"--prior": prior, "--boundary": boundary})
+        return
+    one = names[0] if names else None
+    densities = _given(classes, one) if model is None else _of_model(model, one)
     decision = None if costs is None else costs_option.read_decision(costs)
     shares = costs_option.new_prior(decision, prior, densities.classes)
     if shares is not None:
@@ -75,7 +86,47 @@ def run(
     facts = _facts(densities, rule, cuts)
     if png is not None:
         _draw(densities, rule, cuts).save(png)
-    print(json_document({**facts, "curves": densities.to_columns()}) if as_json else "\n".join(_lines(facts)))
+    print(json_document({**facts, "curves": _curves(densities)}) if as_json else "\n".join(_lines(facts)))
+    say(*([f"Saved {png}."] if png is not None else []))
+
+
+def _plane(
+    model: str | None,
+    columns: list[str],
+    rows: str | None,
+    costs: str | None,
+    png: str | None,
+    as_json: bool,
+    others: dict[str, Any],
+) -> None:
+    """Two columns of a model: the share of the plane that each class or action has, and the picture."""
+    from collections import Counter
+
+    from bayeswise.cli.options.reading import load_for
+    from bayeswise.cli.output.writing import json_document
+    from bayeswise.render.labels import shown
+    from bayeswise.render.numbers import percent
+    from bayeswise.render.plain import json_value
+    from bayeswise.render.terminal import aligned
+
+    typed = [name for name, value in others.items() if value]
+    if model is None or typed or len(columns) != 2:
+        what = f"{typed[0]} is about one column" if typed else "a plane has two columns of a model"
+        raise UsageError(what, fix="name a MODEL, --column X and --column Y")
+    fitted = load_for("densities", model, "class_plane", "schema")
+    decision = None if costs is None else costs_option.read_decision(costs, fitted)
+    plane = fitted.class_plane(columns, rows, costs=None if decision is None else decision.costs)
+    if png is not None:
+        plane.plot().save(png)
+    found = Counter(plane.winners().ravel().tolist())
+    word = "class" if decision is None else "action"
+    shares = [(name, found[k] / plane.winners().size) for k, name in enumerate(plane.decisions)]
+    if as_json:
+        regions = [{word: json_value(name), "share": share} for name, share in shares]
+        print(json_document({"columns": list(plane.columns), "regions": regions}))
+    else:
+        head = [word, f"share of the plane of {shown(plane.columns[0])} and {shown(plane.columns[1])}"]
+        print("\n".join(aligned([head, *([shown(name), percent(share)] for name, share in shares)])))
     say(*([f"Saved {png}."] if png is not None else []))
 
 
@@ -143,6 +194,18 @@ def _facts(densities: ClassDensities, rule: FeatureRule | None, cuts: list[float
         facts["rule"] = {"boundaries": cuts, "states": [json_value(state) for state in states]}
         facts |= {"error": error.error, "reducible": error.reducible}
     return facts
+
+
+def _curves(densities: ClassDensities) -> dict[str, list[Any]]:
+    """The curves for JSON, which has no infinity: text there, and null where no class has any density."""
+    from bayeswise.render.plain import json_number, json_value
+
+    def cell(value: Any) -> Any:
+        if not isinstance(value, float):
+            return json_value(value)
+        return None if value != value else json_number(value)  # NaN
+
+    return {name: [cell(value) for value in values] for name, values in densities.to_columns().items()}
 
 
 def _pieces(densities: ClassDensities, found: Regions) -> list[dict[str, Any]]:
