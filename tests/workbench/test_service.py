@@ -189,3 +189,18 @@ def test_what_is_served_is_listed(client: TestClient, credit: Path) -> None:
     listed = {each["name"]: each for each in client.get("/api/v1/models").json()}
     assert listed["credit"]["actions"] == ["refuse", "lend", "ask"]
     assert listed["golf"]["classes"] == ["no", "yes"]
+
+
+def test_an_answer_for_which_no_thread_can_be_started_says_so(
+    client: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def at_the_limit(*_: Any, **__: Any) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("fastapi.routing.run_in_threadpool", at_the_limit)
+    client = TestClient(
+        client.app, base_url=str(client.base_url), headers=client.headers, raise_server_exceptions=False
+    )
+    answer = client.get("/api/v1/models")
+    assert answer.status_code == 503
+    assert "thread" in answer.json()["what"] and "ulimit -u" in answer.json()["fix"]

@@ -120,6 +120,10 @@ async def _unknown(request: Request, error: Exception) -> Response:
 
 
 async def _bug(request: Request, error: Exception) -> Response:
+    if isinstance(error, RuntimeError) and "start new thread" in str(error):
+        what = "the server may start no further thread, and an answer needs one"
+        fix = "raise the limit of processes (ulimit -u, or that of the container), or end other processes"
+        return _problem(Problem(error="TooManyThreads", what=what, fix=fix), 503)
     what = legible(f"this is a bug: {type(error).__name__}: {error}")
     return _problem(Problem(error="Bug", what=what, fix="please report it"), 500)
 
