@@ -280,15 +280,15 @@ def document_of(document: dict[str, Any], where: str) -> DecisionDocument:
 
 
 def costs_of(document: DecisionDocument) -> Costs:
-    """The costs of a document, checked."""
-    return DecisionFile.of_document(document.to_document(), "the decision").costs
+    """The costs of a document, checked; what is probably not meant in them is part of the view, not of the log."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", CostWarning)
+        return DecisionFile.of_document(document.to_document(), "the decision").costs
 
 
 def decision_view(document: DecisionDocument, file: str | None, version: str | None) -> DecisionView:
     """A decision with its warnings, its rule and its text."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CostWarning)
-        costs = costs_of(document)
+    costs = costs_of(document)
     pieces = []
     if costs.constant and len(costs.states) == 2:
         try:
