@@ -87,6 +87,15 @@ def test_a_row_of_weight_two_is_two_rows_to_the_last_bit() -> None:
     np.testing.assert_array_equal(weighted.covariance, repeated.covariance)
 
 
+@pytest.mark.parametrize("name", ["two classes", "poisson"])
+@pytest.mark.usefixtures("ask_for_sums")
+def test_no_row_is_needed_to_start_from(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    table, target, settings = CASES[name]
+    several = bw.fit(table, target, **settings)
+    monkeypatch.setattr(exact_sums, "CELLS_TO_START", 0)
+    np.testing.assert_allclose(bw.fit(table, target, **settings).weights, several.weights, rtol=1e-5, atol=1e-7)
+
+
 @pytest.mark.usefixtures("ask_for_sums")
 def test_classes_that_a_flat_prior_cannot_tell_are_looked_at_row_by_row() -> None:
     table = TWO.assign(price=np.where(TWO["class"] == "a", 1.0, -1.0) + 0.01 * TWO["price"])

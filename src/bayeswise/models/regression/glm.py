@@ -139,10 +139,14 @@ def fit_by_sums(features: Features, rows: AskedRows, target: Moments, settings: 
     mean = float(target.mean()[0, 0])
     loss = AskedLoss(rows, (1, len(features.names) + 1), intercept=settings.fit_intercept)
     few, beside = rows.few()
-    share = float(np.sqrt(rows.total_weight / few.total_weight))
+    share = float(np.sqrt(rows.total_weight / few.total_weight)) if few.n_rows else 1.0
 
     def near(scale: float | None) -> FloatArray:
         """The weights of a few rows, under a prior that is as light against them as it is against all rows."""
+        if not few.n_rows:
+            return np.append(
+                np.zeros(len(features.names)), np.log(mean) if settings.fit_intercept and mean > 0 else 0.0
+            )
         kind = settings.prior or "gaussian"
         light = (scale or LOOSE) * (share**2 if kind == "laplace" else share)
         return _fit_log_link(few, beside, Penalty(kind, light, loss.is_intercept), settings).weights

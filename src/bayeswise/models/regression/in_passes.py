@@ -17,7 +17,7 @@ from bayeswise.models.regression.first_pass import Reading, Seen, Standard, seen
 from bayeswise.models.regression.glm import IteratedModel
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.models.regression.rows import Rows
-from bayeswise.models.regression.solving.exact_sums import Derivatives, FewRows, are_many, derivatives
+from bayeswise.models.regression.solving.exact_sums import Derivatives, FewRows, are_many, derivatives, share_to_start
 from bayeswise.models.regression.solving.logistic_by_sums import asks_for_sums, fit_by_sums
 from bayeswise.models.settings.regression import LinearSettings, LogisticSettings
 from bayeswise.statistics import Counts, Moments
@@ -35,6 +35,7 @@ class SamplePass(Pass[FewRows]):
     """A few rows."""
 
     standard: Standard
+    share: float
     name: ClassVar[str] = "sample"
 
     @property
@@ -42,7 +43,7 @@ class SamplePass(Pass[FewRows]):
         return (FewRows, *STATISTIC_TYPES)
 
     def of(self, source: Source) -> FewRows:
-        parts = [FewRows.of(rows, target) for rows, target in self.standard.rows(source)]
+        parts = [FewRows.of(rows, target, self.share) for rows, target in self.standard.rows(source)]
         return reduce(FewRows.merge, parts, FewRows.empty(len(self.standard.centre)))
 
     def merged(self, one: FewRows, other: FewRows) -> FewRows:
@@ -91,7 +92,8 @@ class RowsElsewhere:
         return self.standard.unit
 
     def few(self) -> tuple[Rows, FloatArray]:
-        found = self._asked(SamplePass(self.standard))
+        share = share_to_start(self.seen.n_rows, self.total_weight, len(self.centre))
+        found = self._asked(SamplePass(self.standard, share))
         return found.rows(self.centre, self.unit), found.target
 
     def derivatives(self, weights: FloatArray) -> Derivatives:

@@ -22,13 +22,13 @@ from bayeswise.statistics.moments import Moments
 from bayeswise.statistics.protocol import Additive, Weights
 from bayeswise.statistics.scatter import Scatter
 
-MOST_CELLS_IN_MEMORY = 1 << 24
+MOST_CELLS_IN_MEMORY = 1 << 25
 """Rows of fewer cells are brought to one machine and stand in an order of their own; more are asked for sums."""
 
 MOST_WEIGHTS = 1_000
 """Of which a curvature is summed: half a million exact sums."""
 
-CELLS_TO_START = 1 << 18
+CELLS_TO_START = 1 << 20
 """Of a sample of rows, by which the first step starts near the end."""
 
 LARGEST_SCORE = 700.0
@@ -185,7 +185,7 @@ SLOPES: dict[str, Slopes] = {"softmax": _logistic, "poisson": _poisson, "exponen
 # -- a few rows to start from ---------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class FewRows:
-    """The different rows of least hash, each with the weight of all that are equal to it, whatever the partitions."""
+    """Different rows of small hashes, each with the weight of all that are equal to it, whatever the partitions."""
 
     hashes: IntArray  # (n_rows,) ascending
     matrix: FloatArray  # (n_rows, n)
@@ -193,12 +193,11 @@ class FewRows:
     weights: ExactArray  # (n_rows,)
 
     @classmethod
-    def of(cls, rows: Rows, target: FloatArray) -> FewRows:
-        """Those of rows."""
-        hashes = row_hashes(rows.matrix, target).view(np.int64)
-        least = _least(hashes, _most(rows.n_columns))
-        kept = np.flatnonzero(hashes <= least[-1]) if len(least) else np.empty(0, np.int64)
-        found, first, which = np.unique(hashes[kept], return_index=True, return_inverse=True)
+    def of(cls, rows: Rows, target: FloatArray, share: float) -> FewRows:
+        """About such a share of rows; none where only a few of them differ."""
+        hashes = row_hashes(rows.matrix, target) >> np.uint64(1)
+        kept = np.flatnonzero(hashes <= np.uint64(min(share, 1.0) * (2.0**63 - 1_024.0)))
+        found, first, which = np.unique(hashes[kept].astype(np.int64), return_index=True, return_inverse=True)
         by = rows.weights[kept] if len(rows.weights) else None
         weights = Weights.of(len(kept), which.astype(np.int32).ravel(), len(found), by).weight
         places = kept[first]
@@ -212,33 +211,20 @@ class FewRows:
     def merge(self, other: FewRows) -> FewRows:
         """Those of both together."""
         found, first = np.unique(np.concatenate([self.hashes, other.hashes]), return_index=True)
-        found, first = found[: (most := _most(self.matrix.shape[1] + 1))], first[:most]
         matrix, target = np.vstack([self.matrix, other.matrix]), np.append(self.target, other.target)
-        return FewRows(found, matrix[first], target[first], self._weights_of(found) + other._weights_of(found))
-
-    def _weights_of(self, hashes: IntArray) -> ExactArray:
-        places = np.searchsorted(hashes, self.hashes)
-        mine = np.flatnonzero(places < len(hashes))  # both are ascending, and no hash of mine that is left out is less
-        return self.weights[mine].scatter_to(places[mine], len(hashes))
+        mine, theirs = (
+            each.weights.scatter_to(np.searchsorted(found, each.hashes), len(found)) for each in (self, other)
+        )
+        return FewRows(found, matrix[first], target[first], mine + theirs)
 
     def rows(self, centre: FloatArray, unit: FloatArray) -> Rows:
         """The same as rows in memory."""
         return Rows(self.matrix, self.weights.to_floats(), centre, unit)
 
 
-def _most(n_columns: int) -> int:
-    return max(1, CELLS_TO_START // n_columns)
-
-
-def _least(hashes: IntArray, most: int) -> IntArray:
-    """The least different ones, ascending; many rows may be equal."""
-    n = most
-    while n < len(hashes):
-        found = np.unique(np.partition(hashes, n)[: n + 1])
-        if len(found) >= most:
-            return found[:most]
-        n *= 4
-    return np.unique(hashes)[:most]
+def share_to_start(n_rows: int, total_weight: float, n_features: int) -> float:
+    """The share of rows that makes a sample of a few cells; the same whether a row has the weight 2 or is there twice."""
+    return CELLS_TO_START / (max(n_rows, total_weight) * (n_features + 1.0))
 
 
 # -- a loss whose sums are asked for --------------------------------------------------------------------------
@@ -285,7 +271,8 @@ class RowsHere:
         return self.rows.unit
 
     def few(self) -> tuple[Rows, FloatArray]:
-        found = FewRows.of(self.rows, self.target)
+        share = share_to_start(self.rows.n_rows, self.total_weight, self.rows.n_columns - 1)
+        found = FewRows.of(self.rows, self.target, share)
         return found.rows(self.centre, self.unit), found.target
 
     def derivatives(self, weights: FloatArray) -> Derivatives:

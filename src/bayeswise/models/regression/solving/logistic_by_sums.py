@@ -65,6 +65,8 @@ def fit_by_sums(
 
 def _near(sample: SoftmaxLoss, settings: LogisticSettings, scale: float, total_weight: float) -> FloatArray:
     """The weights of a few rows, under a prior that is as light against them as it is against all rows."""
+    if not sample.rows.n_rows:
+        return sample.start()
     kind = settings.prior or "gaussian"  # a few rows may be separated where all of them are not
     light = (scale if settings.prior else LOOSE) * as_light(kind, total_weight / sample.rows.total_weight)
     penalty = Penalty(kind, light, sample.is_intercept, settings.df)
