@@ -144,9 +144,8 @@ def fit_by_sums(features: Features, rows: AskedRows, target: Moments, settings: 
     def near(scale: float | None) -> FloatArray:
         """The weights of a few rows, under a prior that is as light against them as it is against all rows."""
         if not few.n_rows:
-            return np.append(
-                np.zeros(len(features.names)), np.log(mean) if settings.fit_intercept and mean > 0 else 0.0
-            )
+            intercept = np.log(mean) if settings.fit_intercept and mean > 0 else 0.0
+            return np.append(np.zeros(len(features.names)), intercept)
         kind = settings.prior or "gaussian"
         light = (scale or LOOSE) * (share**2 if kind == "laplace" else share)
         return _fit_log_link(few, beside, Penalty(kind, light, loss.is_intercept), settings).weights

@@ -223,7 +223,7 @@ class FewRows:
 
 
 def share_to_start(n_rows: int, total_weight: float, n_features: int) -> float:
-    """The share of rows that makes a sample of a few cells; the same whether a row has the weight 2 or is there twice."""
+    """The share of rows that makes a sample of a few cells; a row of weight 2 is as two rows."""
     return CELLS_TO_START / (max(n_rows, total_weight) * (n_features + 1.0))
 
 
