@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks.__main__ import select
+from benchmarks.__main__ import announced, select
 from benchmarks.harness import Figure, Outcome, Race, Row, Size, cells, run_all
 from benchmarks.rows.engines import session
 
@@ -32,6 +32,12 @@ def test_every_row_runs(row: Row) -> None:
 def test_every_row_of_spark_runs_on_the_session_of_the_tests(spark: Any, row: Row) -> None:
     assert row.run(SMALL).ours > 0.0
     assert session() is spark
+
+
+def test_a_file_that_is_named_comes_first_and_each_row_is_announced(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = announced(select(["growth"], SMALL))
+    assert next(rows).what.startswith("growth with rows")
+    assert capsys.readouterr().err.startswith("measuring growth with rows")
 
 
 def test_a_race_is_met_when_the_peer_takes_long_enough() -> None:
