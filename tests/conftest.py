@@ -58,6 +58,7 @@ def bayeswise(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
 spark_sessions = spark_of_tests.spark_sessions
 spark = spark_of_tests.spark
 spark_cluster = spark_of_tests.spark_cluster
+spark_connect = spark_of_tests.spark_connect
 
 
 @pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups

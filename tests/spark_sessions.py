@@ -7,17 +7,20 @@ threads. One that loses an executor takes `spark_cluster`, whose executors are p
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
+import socket
 import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+LOCAL = "local[2]"
 GROUP = pytest.mark.xdist_group("spark")
 # What is compiled once and runs for seconds is not worth the time of the second compiler.
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
@@ -40,6 +43,12 @@ def find_java() -> bool:
     return True
 
 
+def _free_port() -> int:
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        return int(listening.getsockname()[1])
+
+
 @dataclass
 class SparkSessions:
     """The session of a master; that of another one ends first, since a process has one."""
@@ -47,6 +56,7 @@ class SparkSessions:
     folder: Path
     master: str = ""
     session: Any = None
+    port: int = field(default_factory=_free_port)  # of the server of Spark Connect, for all sessions
 
     def of(self, master: str) -> Any:
         if master != self.master or self.session._jsc.sc().isStopped():
@@ -59,13 +69,21 @@ class SparkSessions:
             self.session.stop()
             self.session = None
 
+    def remote(self) -> Any:
+        """A session of Spark Connect, on a server in the process of the session on two threads."""
+        self.of(LOCAL)
+        from pyspark.sql.connect.session import SparkSession
+
+        return SparkSession.builder.remote(f"sc://127.0.0.1:{self.port}").create()
+
     def _started(self, master: str) -> Any:
-        from pyspark.sql import SparkSession
+        """As the command line starts it; the other settings come from its surroundings."""
+        from bayeswise.engines.spark import started
 
         settings = {
             "spark.ui.enabled": "false",
-            "spark.ui.showConsoleProgress": "false",
-            "spark.log.level": "OFF",
+            "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
+            "spark.connect.grpc.binding.port": str(self.port),
             "spark.sql.shuffle.partitions": "2",
             "spark.driver.memory": "1g",
             "spark.driver.bindAddress": "127.0.0.1",
@@ -76,12 +94,11 @@ class SparkSessions:
             "spark.sql.warehouse.dir": str(self.folder / "warehouse"),
             "spark.executorEnv.PYTHONPATH": str(Path(__file__).parents[1]),
         }
-        builder = SparkSession.builder.master(master).appName("bayeswise tests")
-        for name, value in settings.items():
-            builder = builder.config(name, value)
+        words = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
+        os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join([*words, "pyspark-shell"])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            return builder.getOrCreate()
+            return started(master)
 
 
 @pytest.fixture(scope="session")
@@ -100,10 +117,18 @@ def spark_sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSe
 @pytest.fixture
 def spark(spark_sessions: SparkSessions) -> Any:
     """The session that tests share."""
-    return spark_sessions.of("local[2]")
+    return spark_sessions.of(LOCAL)
 
 
 @pytest.fixture
 def spark_cluster(spark_sessions: SparkSessions) -> Any:
     """A session with two executors, each a process of its own."""
     return spark_sessions.of("local-cluster[2,1,1024]")
+
+
+@pytest.fixture
+def spark_connect(spark_sessions: SparkSessions) -> Iterator[Any]:
+    """A session of Spark Connect, which has neither a context nor RDDs."""
+    session = spark_sessions.remote()
+    yield session
+    session.stop()

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import dask
 import numpy as np
 import pandas as pd
 import pytest
@@ -32,6 +34,31 @@ def test_parts_are_fitted_by_dask_to_the_same_file(bayeswise: Callable[..., Any]
     assert "2 passes over 3 partitions: profile, statistics." in answer.err
     assert "150 rows learned" in answer.out
     assert here.read_bytes() == there.read_bytes()
+
+
+@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
+def test_parts_are_fitted_by_spark_to_the_same_file(bayeswise: Callable[..., Any], parts: Path, spark: Any) -> None:
+    here, there = parts / "here.bayeswise", parts / "there.bayeswise"
+    assert bayeswise("fit", parts / "part-*.parquet", "-t", "kind", "-o", here).code == 0
+    answer = bayeswise("fit", parts / "part-*.parquet", "-t", "kind", "-o", there, "--engine", "spark")
+    assert answer.code == 0
+    assert re.search(r"1 pass over \d partitions: profile and statistics\.", answer.err)  # Spark joins small files
+    assert "150 rows learned" in answer.out
+    assert here.read_bytes() == there.read_bytes()
+    lost = bayeswise("fit", parts / "none-*.parquet", "-t", "kind", "-o", there, "--engine", "spark")
+    assert lost.code == 3
+    assert "Spark finds no such file" in lost.err
+    assert here.read_bytes() == there.read_bytes()
+    assert spark.range(3).count() == 3  # a session that was there goes on
+
+
+def test_a_scheduler_that_is_not_there_is_named(bayeswise: Callable[..., Any], parts: Path) -> None:
+    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
+        words = ["-t", "kind", "-o", parts / "out.bayeswise", "--engine", "dask", "--scheduler", "tcp://127.0.0.1:9"]
+        answer = bayeswise("fit", parts / "part-*.parquet", *words)
+    assert answer.code == 2
+    assert "there is no Dask scheduler at 'tcp://127.0.0.1:9'" in answer.err
+    assert not (parts / "out.bayeswise").exists()
 
 
 @pytest.mark.parametrize(

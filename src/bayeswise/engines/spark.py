@@ -14,8 +14,8 @@ import subprocess
 import sys
 import threading
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -132,7 +132,7 @@ def _storage(kind: str) -> Storage:
 
 def opened(table: Any) -> SparkSource:
     """The source behind a DataFrame of Spark, also of Spark Connect or of pandas on Spark."""
-    return SparkSource(table.to_spark() if hasattr(table, "to_spark") else table)
+    return SparkSource(table.to_spark() if type(table).__module__.startswith("pyspark.pandas") else table)
 
 
 # -- on the executors -----------------------------------------------------------------------------------------
@@ -291,34 +291,54 @@ def _watched(session: Any, name: str, watch: Watch | None) -> Iterator[None]:
     """Jobs that are cancelled where this is interrupted, and whose tasks are counted meanwhile."""
     tag = f"bayeswise-{uuid.uuid4().hex}"
     session.addTag(tag)
-    over = threading.Event()
-    context = None if watch is None else getattr(session, "_sc", None)  # a session of Spark Connect has none
-    watcher: threading.Thread | None = None
-    if watch is not None and context is not None:
-        context.setJobGroup(tag, f"bayeswise: {name}")
-        watcher = threading.Thread(target=_count_tasks, args=(context.statusTracker(), tag, name, watch, over))
-        watcher.start()
     try:
-        yield
+        with nullcontext() if watch is None else _counted_tasks(session, tag, partial(watch, name)):
+            yield
     except BaseException:
         session.interruptTag(tag)
         raise
     finally:
-        over.set()
-        if watcher is not None:
-            watcher.join()
         session.removeTag(tag)
 
 
-def _count_tasks(tracker: Any, group: str, name: str, watch: Watch, over: threading.Event) -> None:
+@contextmanager
+def _counted_tasks(session: Any, tag: str, show: Callable[[int, int], None]) -> Iterator[None]:
     """Tasks of all stages: those that make the partitions, one for each partition, and those that merge."""
+    context = getattr(session, "_sc", None)
+    if context is None:  # Spark Connect, which reports by itself
+        handler = partial(_show_stages, show)
+        session.registerProgressHandler(handler)
+        try:
+            yield
+        finally:
+            session.removeProgressHandler(handler)
+        return
+    over = threading.Event()
+    context.setJobGroup(tag, "bayeswise")
+    watcher = threading.Thread(target=_count_tasks, args=(context.statusTracker(), tag, show, over))
+    watcher.start()
+    try:
+        yield
+    finally:
+        over.set()
+        watcher.join()
+        context.setLocalProperty("spark.jobGroup.id", None)
+
+
+def _show_stages(show: Callable[[int, int], None], stages: Iterable[Any] | None, **_: Any) -> None:
+    found = list(stages or ())
+    if found:
+        show(sum(stage.num_completed_tasks for stage in found), sum(stage.num_tasks for stage in found))
+
+
+def _count_tasks(tracker: Any, group: str, show: Callable[[int, int], None], over: threading.Event) -> None:
     total = 0
     while not over.wait(0.2):
         stages = {stage for job in tracker.getJobIdsForGroup(group) for stage in _stages(tracker, job)}
         found = [info for info in map(tracker.getStageInfo, stages) if info is not None]
         total = sum(info.numTasks for info in found)
-        watch(name, sum(info.numCompletedTasks for info in found), total)
-    watch(name, total, total)
+        show(sum(info.numCompletedTasks for info in found), total)
+    show(total, total)
 
 
 def _stages(tracker: Any, job: int) -> list[int]:
@@ -333,37 +353,62 @@ LEAST_JAVA = 17
 @contextmanager
 def parquet(paths: Sequence[str], master: str | None) -> Iterator[SparkSource]:
     """The table in Parquet files (paths, URLs, globs), on the cluster of a master or on the cores of this machine."""
-    session = _session(master or "local[*]")
+    from pyspark.sql import SparkSession
+
+    own = SparkSession.getActiveSession()  # which goes on afterwards
+    session = own or started(master or "local[*]")
     try:
-        try:
-            frame = session.read.parquet(*paths)
-        except Exception as error:
-            if "PATH_NOT_FOUND" not in str(error):
-                raise
-            raise SourceError(
-                f"Spark finds no such file: {', '.join(paths)}", fix="check the path; quote a glob: 'part-*.parquet'"
-            ) from None
-        yield SparkSource(frame)
+        yield SparkSource(_read(session, paths))
     finally:
-        session.stop()
+        if own is None:
+            session.stop()
 
 
-def _session(master: str) -> Any:
-    from pyspark.errors import PySparkRuntimeError
+def _read(session: Any, paths: Sequence[str]) -> Any:
+    try:
+        return session.read.parquet(*paths)
+    except Exception as error:
+        if "PATH_NOT_FOUND" not in str(error):
+            raise
+        raise SourceError(
+            f"Spark finds no such file: {', '.join(paths)}", fix="check the path; quote a glob: 'part-*.parquet'"
+        ) from None
+
+
+def started(master: str) -> Any:
+    """A session on the cluster of a master, or of a server of Spark Connect (sc://HOST)."""
     from pyspark.sql import SparkSession
 
     builder = SparkSession.builder.appName("bayeswise")
-    if master.startswith("sc://"):
-        return builder.remote(master).getOrCreate()
-    check_java()
-    quiet = builder.master(master).config("spark.ui.showConsoleProgress", "false").config("spark.log.level", "ERROR")
     try:
-        return quiet.getOrCreate()
-    except PySparkRuntimeError as error:
-        raise SourceError(
-            f"Spark does not start with the master {master!r}: {_first_line(str(error))}",
-            fix="see what Spark wrote above; --master 'local[*]' runs on this machine",
+        if master.startswith("sc://"):
+            found = builder.remote(master).getOrCreate()
+            _ = found.version  # the first answer of the server
+            return found
+        check_java()
+        quiet = builder.master(master).config("spark.ui.showConsoleProgress", "false")
+        return quiet.config("spark.log.level", "ERROR").getOrCreate()
+    except ImportError as error:
+        raise NotInstalledError(
+            f"Spark Connect needs the package {error.name or 'grpcio'}", fix="pip install 'pyspark[connect]'"
         ) from error
+    except Exception as error:
+        if not type(error).__module__.startswith(("pyspark", "py4j", "grpc")):
+            raise
+        raise SourceError(
+            f"Spark does not start with the master {master!r}: {_reason(str(error))}",
+            fix="check the address, and see what Spark wrote above; --master 'local[*]' runs on this machine",
+        ) from error
+
+
+def _reason(text: str) -> str:
+    """What an exception of Java is about: the first line after the name of its class.
+
+    >>> _reason("An error occurred while calling None.\\n: org.apache.spark.SparkException: no such host\\n\\tat a.b")
+    'no such host'
+    """
+    found = re.search(r"^: *[\w.$]+(?:Exception|Error): *(.+)$", text, re.MULTILINE)
+    return found[1].strip() if found else _first_line(text)
 
 
 def check_java() -> str:

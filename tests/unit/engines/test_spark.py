@@ -192,6 +192,22 @@ def test_answers_are_added_where_the_rows_are(frame: Any) -> None:
     assert list(found.columns)[: len(here.columns)] == list(here.columns)
 
 
+# -- Spark Connect ------------------------------------------------------------------------------------------------
+def test_a_frame_of_spark_connect_gives_the_same_bytes_and_answers(spark_connect: Any) -> None:
+    source = open_source(frame_of(spark_connect).repartition(3))
+    seen: list[tuple[str, int, int | None]] = []
+    source.watch = lambda what, done, total: seen.append((what, done, total))
+    assert digest(source, "averaged") == digest(TABLE, "averaged")
+    assert source.passes == ["profile and statistics"]
+    assert any(total and done <= total for _, done, total in seen)
+    model = bw.fit(TABLE, "class")
+    rows = frame_of(spark_connect).coalesce(1)
+    costs = {"act": {"a": 0.0, "b": 5.0, "c": 1.0}, "wait": {"a": 2.0, "b": 0.5, "c": 0.1}}
+    found = bw.decide(model, model.predict(rows), costs).toArrow().to_pandas()
+    assert found["predicted"].tolist() == model.predict(TABLE)
+    assert found["action"].tolist() == bw.decide(model, TABLE, costs).action.tolist()
+
+
 # -- an exported query --------------------------------------------------------------------------------------------
 LABELS = ["it's", 'a "b"', "x; DROP TABLE rows; --", "back\\slash", "\\' OR 1=1 --", "two\nlines", "🦆", "`tick`"]
 

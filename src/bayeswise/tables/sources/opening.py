@@ -57,7 +57,7 @@ def _check(options: Options, chunk_rows: int | None) -> None:
 
 
 def _opened(table: Any, options: Options) -> Source:
-    if hasattr(table, "chunks") and hasattr(table, "columns") and hasattr(table, "textual"):
+    if isinstance(getattr(table, "textual", None), bool):  # a frame may have a column of any name
         source: Source = table
         return source
     if isinstance(table, str | PathLike) or _is_paths(table):
