@@ -167,5 +167,5 @@ def rows(size: Size) -> Iterator[Row]:
     )
     for factor in (2, 4):
         what = f"rows and partitions x {factor} on Spark"
-        yield Figure(f"seconds, {what}", partial(growth, seconds_of, few, factor), at_most=1.15 * factor, unit="x")
+        yield Figure(f"seconds, {what}", partial(growth, seconds_of, few, factor), at_most=4.5 / 4 * factor, unit="x")
         yield Figure(f"memory of the driver, {what}", partial(growth, driver_megabytes, few, factor), 1.2, unit="x")

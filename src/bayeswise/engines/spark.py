@@ -33,6 +33,7 @@ os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # workers of a session 
 
 T = TypeVar("T")
 ANSWER = "partition int, answer binary"
+_PATIENCE = 10.0  # seconds for jobs that are cancelled
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
 FIXED_WIDTH = (*INTEGERS, "float", "double", "boolean", "date", "timestamp", "timestamp_ntz")
 NESTED = ("array", "map", "struct", "variant")
@@ -60,8 +61,8 @@ class SparkSource(SpreadSource):
         if self.n_partitions is None or self.n_partitions > FAN_IN:
             answers = answers.repartition("partition").mapInArrow(partial(_joined, work), ANSWER)
         session = self.frame.sparkSession
-        with _errors(), _lifted_limit(session, self._row_bytes(columns)), _watched(session, work.name, watch):
-            found = [bytes(row["answer"]) for row in answers.collect()]
+        with _errors(), _lifted_limit(session, self._row_bytes(columns)):
+            found = [bytes(row["answer"]) for row in _answer(session, answers.collect, work.name, watch)]
         merged = partitions.merge(work, found)
         self.n_partitions = partitions.n_partitions(work, merged)
         return merged
@@ -73,14 +74,18 @@ class SparkSource(SpreadSource):
         return 9 * len(kinds) if all(kind in FIXED_WIDTH for kind in kinds) else None
 
     def first_rows(self, columns: Sequence[str], n_rows: int) -> Source | None:
-        with _errors():
-            return from_pyarrow(self._columns(columns).limit(n_rows).toArrow().rename_columns(list(columns)))
+        return self._as_arrow(self._columns(columns).limit(n_rows), columns)
 
     def _counted(self) -> int:
-        return int(self.frame.count())
+        with _errors():
+            return int(_answer(self.frame.sparkSession, self.frame.count))
 
     def _gathered(self, columns: Sequence[str]) -> Source:
-        return from_pyarrow(self._columns(columns).toArrow().rename_columns(list(columns)))
+        return self._as_arrow(self._columns(columns), columns)
+
+    def _as_arrow(self, frame: Any, columns: Sequence[str]) -> Source:
+        with _errors():
+            return from_pyarrow(_answer(self.frame.sparkSession, frame.toArrow).rename_columns(list(columns)))
 
     def extended(self, answer: RowAnswer) -> Any:
         from pyspark.sql.types import StructField, StructType
@@ -286,19 +291,40 @@ def _first_line(text: str) -> str:
     return next((line.strip() for line in text.splitlines() if line.strip()), "it gave no reason")
 
 
-@contextmanager
-def _watched(session: Any, name: str, watch: Watch | None) -> Iterator[None]:
-    """Jobs that are cancelled where this is interrupted, and whose tasks are counted meanwhile."""
+def _answer(session: Any, call: Callable[[], T], name: str = "", watch: Watch | None = None) -> T:
+    """What a call of Spark answers, its tasks being counted meanwhile; an interrupt here cancels its jobs.
+
+    It is waited for in another thread: an interrupt in the middle of a call to Java would end the connection by which
+    the jobs are cancelled.
+    """
+    from pyspark import InheritableThread
+
     tag = f"bayeswise-{uuid.uuid4().hex}"
-    session.addTag(tag)
+    inherited = session.getTags()
+    found: list[T] = []
+    failed: list[BaseException] = []
+
+    def run() -> None:
+        try:
+            for each in (*inherited, tag):
+                session.addTag(each)
+            with nullcontext() if watch is None else _counted_tasks(session, tag, partial(watch, name)):
+                found.append(call())
+        except BaseException as error:
+            failed.append(error)
+
+    classic = getattr(session, "_sc", None) is not None  # where threads of Java have properties of their own
+    thread = (InheritableThread if classic else threading.Thread)(target=run, daemon=True)
+    thread.start()
     try:
-        with nullcontext() if watch is None else _counted_tasks(session, tag, partial(watch, name)):
-            yield
+        thread.join()
     except BaseException:
         session.interruptTag(tag)
+        thread.join(_PATIENCE)
         raise
-    finally:
-        session.removeTag(tag)
+    if failed:
+        raise failed[0]
+    return found[0]
 
 
 @contextmanager

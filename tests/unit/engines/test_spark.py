@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -177,6 +179,39 @@ def test_progress_counts_partitions(frame: Any) -> None:
     bw.fit(source, "class")
     assert all(done <= total for _, done, total in seen if total is not None)
     assert {what for what, done, total in seen if done == total and done >= 3} == {"profile and statistics"}
+
+
+def _slowly(batches: Iterator[Any]) -> Iterator[Any]:
+    for batch in batches:
+        time.sleep(120)
+        yield batch
+
+
+def test_an_interrupt_cancels_the_jobs(frame: Any) -> None:
+    """Ctrl-C while tasks of two minutes run: the fit ends, and so do they."""
+    tracker = frame.sparkSession.sparkContext.statusTracker()
+    slow = frame.repartition(4).mapInArrow(_slowly, frame.schema)
+    over = threading.Event()
+
+    def press() -> None:
+        while not over.wait(0.2):
+            if tracker.getActiveJobsIds():
+                over.wait(1.0)
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+                return
+
+    pressing = threading.Thread(target=press, daemon=True)
+    pressing.start()
+    began = time.monotonic()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            bw.fit(slow, "class")
+    finally:
+        over.set()
+        pressing.join()
+    while tracker.getActiveJobsIds() and time.monotonic() - began < 100:
+        time.sleep(0.2)
+    assert not tracker.getActiveJobsIds()  # though none of its tasks can have ended by itself
 
 
 def test_answers_are_added_where_the_rows_are(frame: Any) -> None:
