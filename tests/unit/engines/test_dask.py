@@ -3,6 +3,8 @@
 import math
 import os
 import signal
+import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -277,6 +279,42 @@ def test_a_worker_that_is_killed_does_not_change_a_byte(tmp_path: Path) -> None:
         source.watch = lambda what, done, total: None
         assert digest(source, "averaged") == digest(TABLE, "averaged")
     assert marker.exists()
+
+
+_RUNS: list[int] = []
+
+
+def _slowly(frame: pd.DataFrame) -> pd.DataFrame:
+    _RUNS.append(len(frame))
+    time.sleep(1.0)
+    return frame
+
+
+def test_an_interrupt_cancels_the_tasks(tmp_path: Path) -> None:
+    """Ctrl-C while the first of many slow tasks runs: those that wait are never begun."""
+    _RUNS.clear()
+
+    def press() -> None:
+        while not _RUNS:
+            time.sleep(0.05)
+        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+
+    with (
+        dask.config.set({"temporary-directory": str(tmp_path)}),
+        LocalCluster(n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None) as cluster,
+        Client(cluster) as client,
+    ):
+        slow = dd.from_pandas(TABLE, npartitions=20).map_partitions(_slowly, meta=TABLE)
+        pressing = threading.Thread(target=press, daemon=True)
+        pressing.start()
+        with pytest.raises(KeyboardInterrupt):
+            bw.fit(slow, "class")
+        pressing.join()
+        until = time.monotonic() + 30
+        while any(client.processing().values()) and time.monotonic() < until:
+            time.sleep(0.1)
+        assert not any(client.processing().values())
+        assert len(_RUNS) < 10
 
 
 def _killed_once(frame: pd.DataFrame, marker: str) -> pd.DataFrame:
