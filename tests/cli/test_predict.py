@@ -245,6 +245,7 @@ def test_json_lines_and_one_json_document(bayeswise: Command, golf_model: Path, 
     whole: dict[str, Any] = json.loads(bayeswise("predict", golf_model, new, "--json").out)
     assert whole.pop("rows") == lines
     assert whole == {
+        "schema": 1,
         "target": "play",
         "answer": "play",
         "classes": ["no", "yes"],

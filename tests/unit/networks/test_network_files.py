@@ -149,7 +149,7 @@ def test_counts_of_families_are_a_model_file_that_merges_after_loading(tmp_path:
     again = bw.load(tmp_path / "counts.bayeswise")
     assert again == counts
     assert again.merge(counts).forget(rows) == counts
-    with pytest.raises(KindError, match="holds no network"):
+    with pytest.raises(KindError, match="holds a FamilyCounts, not a network"):
         BeliefNetwork.read(tmp_path / "counts.bayeswise")
 
 

@@ -79,13 +79,15 @@ def _as_typed(parameter: Any, ctx: Any, value: Any, convert: Callable[..., Any])
         try:
             return convert(ctx, value)
         except typer.BadParameter as error:
+            if value is None or value == ():  # it is missing, and typer says so
+                raise
             raise _wrong_value(parameter, value, error) from None
     return value if parameter.callback is None else parameter.callback(ctx, parameter, value)
 
 
 def _wrong_value(parameter: Any, value: Any, error: typer.BadParameter) -> UsageError:
     """What typer refused to convert: an option of some words, or a number within bounds."""
-    option = parameter.opts[-1] if parameter.opts[-1].startswith("-") else parameter.human_readable_name
+    option = parameter.opts[-1] if parameter.opts[-1].startswith("-") else str(parameter.name).upper()
     types = set(_inner_types(parameter.type_descriptor.annotation))
     words = [word for each in types for word in get_args(each)]
     if words:
