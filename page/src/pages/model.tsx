@@ -134,7 +134,7 @@ function Saved({ table, kinds }: { table: string; kinds: readonly Schemas["KindV
       <h2>Saved model</h2>
       <div class="controls"><FileChoice label="Model" name="model" kind="model" value={model} /></div>
       {problem && <ProblemNote problem={problem} />}
-      {value && !problem && (
+      {value && !problem && value.model === model && ( // not the one before, while the chosen one is read: what is set there would be lost
         <>
           <ModelFacts view={value} />
           {value.live.length > 0 && (asked === null || asked === target) ? (
