@@ -132,11 +132,11 @@ def growth(measure: Callable[[int, int], float], n_rows: int, factor: int) -> fl
 
 
 @cache
-def seconds_of(n_rows: int, n_partitions: int) -> float:
-    """The best of three fits."""
+def seconds_of(repeats: int, n_rows: int, n_partitions: int) -> float:
+    """The best of some fits."""
     import bayeswise as bw
 
-    return best_of(3, partial(bw.fit, spark_frame(n_rows, n_partitions), "y"))[0]
+    return best_of(repeats, partial(bw.fit, spark_frame(n_rows, n_partitions), "y"))[0]
 
 
 @cache
@@ -167,5 +167,6 @@ def rows(size: Size) -> Iterator[Row]:
     )
     for factor in (2, 4):
         what = f"rows and partitions x {factor} on Spark"
-        yield Figure(f"seconds, {what}", partial(growth, seconds_of, few, factor), at_most=4.5 / 4 * factor, unit="x")
+        timed = partial(seconds_of, min(3, size.repeats))
+        yield Figure(f"seconds, {what}", partial(growth, timed, few, factor), at_most=4.5 / 4 * factor, unit="x")
         yield Figure(f"memory of the driver, {what}", partial(growth, driver_megabytes, few, factor), 1.2, unit="x")
