@@ -20,7 +20,7 @@ from typing import Any
 
 import pytest
 
-LOCAL = "local[2]"
+LOCAL = "local[2,4]"  # a task that fails, as one whose Python does not start, is tried again, as on a cluster
 GROUP = pytest.mark.xdist_group("spark")
 # What is compiled once and runs for seconds is not worth the time of the second compiler.
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"

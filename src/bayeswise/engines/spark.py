@@ -382,7 +382,7 @@ def parquet(paths: Sequence[str], master: str | None) -> Iterator[SparkSource]:
     from pyspark.sql import SparkSession
 
     own = SparkSession.getActiveSession()  # which goes on afterwards
-    session = own or started(master or "local[*]")
+    session = own or started(master or "local[*,4]")  # tasks are tried again, as on a cluster
     try:
         yield SparkSource(_read(session, paths))
     finally:
