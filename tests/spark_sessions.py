@@ -28,7 +28,7 @@ JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 def find_java() -> bool:
     """Whether there is a Java that is new enough; Debian's is installed where this user may do that."""
-    from bayeswise.engines.spark import LEAST_JAVA, check_java, java_version
+    from bayeswise.engines.spark_sessions import LEAST_JAVA, check_java, java_version
     from bayeswise.foundation.errors import NotInstalledError
 
     try:
@@ -78,7 +78,7 @@ class SparkSessions:
 
     def _started(self, master: str) -> Any:
         """As the command line starts it; the other settings come from its surroundings."""
-        from bayeswise.engines.spark import started
+        from bayeswise.engines.spark_sessions import started
 
         settings = {
             "spark.ui.enabled": "false",

@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bayeswise.engines.spark import check_java, java_version
+from bayeswise.engines.spark_sessions import check_java, java_version
 from bayeswise.foundation.errors import NotInstalledError
 
 

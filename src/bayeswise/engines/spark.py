@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import subprocess
 import sys
 import threading
 import uuid
@@ -19,7 +17,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from bayeswise.foundation.errors import FitError, NotInstalledError, SourceError
+from bayeswise.foundation.errors import FitError, NotInstalledError
 from bayeswise.foundation.threads import limit_threads
 from bayeswise.tables import partitions
 from bayeswise.tables.partitions import FAN_IN, Pass, RowAnswer, SpreadSource, Watch
@@ -221,7 +219,7 @@ def _errors() -> Iterator[None]:
             ) from None
         if type(error).__module__.startswith(("pyspark", "py4j")):
             raise FitError(
-                f"Spark could not run the pass: {_first_line(text)}", fix="see the log of Spark for the failed stage"
+                f"Spark could not run the pass: {first_line(text)}", fix="see the log of Spark for the failed stage"
             ) from error
         raise
 
@@ -287,7 +285,8 @@ def _set(session: Any, settings: Mapping[str, str]) -> None:
         session.conf.set(name, value)
 
 
-def _first_line(text: str) -> str:
+def first_line(text: str) -> str:
+    """The first line of a long message that says something."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "it gave no reason")
 
 
@@ -370,93 +369,3 @@ def _count_tasks(tracker: Any, group: str, show: Callable[[int, int], None], ove
 def _stages(tracker: Any, job: int) -> list[int]:
     found = tracker.getJobInfo(job)
     return [] if found is None else list(found.stageIds)
-
-
-# -- a session of our own -------------------------------------------------------------------------------------
-LEAST_JAVA = 17
-
-
-@contextmanager
-def parquet(paths: Sequence[str], master: str | None) -> Iterator[SparkSource]:
-    """The table in Parquet files (paths, URLs, globs), on the cluster of a master or on the cores of this machine."""
-    from pyspark.sql import SparkSession
-
-    own = SparkSession.getActiveSession()  # which goes on afterwards
-    session = own or started(master or "local[*,4]")  # tasks are tried again, as on a cluster
-    try:
-        yield SparkSource(_read(session, paths))
-    finally:
-        if own is None:
-            session.stop()
-
-
-def _read(session: Any, paths: Sequence[str]) -> Any:
-    try:
-        return session.read.parquet(*paths)
-    except Exception as error:
-        if "PATH_NOT_FOUND" not in str(error):
-            raise
-        raise SourceError(
-            f"Spark finds no such file: {', '.join(paths)}", fix="check the path; quote a glob: 'part-*.parquet'"
-        ) from None
-
-
-def started(master: str) -> Any:
-    """A session on the cluster of a master, or of a server of Spark Connect (sc://HOST)."""
-    from pyspark.sql import SparkSession
-
-    builder = SparkSession.builder.appName("bayeswise")
-    try:
-        if master.startswith("sc://"):
-            found = builder.remote(master).getOrCreate()
-            _ = found.version  # the first answer of the server
-            return found
-        check_java()
-        quiet = builder.master(master).config("spark.ui.showConsoleProgress", "false")
-        return quiet.config("spark.log.level", "ERROR").getOrCreate()
-    except ImportError as error:
-        raise NotInstalledError(
-            f"Spark Connect needs the package {error.name or 'grpcio'}", fix="pip install 'pyspark[connect]'"
-        ) from error
-    except Exception as error:
-        if not type(error).__module__.startswith(("pyspark", "py4j", "grpc")):
-            raise
-        raise SourceError(
-            f"Spark does not start with the master {master!r}: {_reason(str(error))}",
-            fix="check the address, and see what Spark wrote above; --master 'local[*]' runs on this machine",
-        ) from error
-
-
-def _reason(text: str) -> str:
-    """What an exception of Java is about: the first line after the name of its class.
-
-    >>> _reason("An error occurred while calling None.\\n: org.apache.spark.SparkException: no such host\\n\\tat a.b")
-    'no such host'
-    """
-    found = re.search(r"^: *[\w.$]+(?:Exception|Error): *(.+)$", text, re.MULTILINE)
-    return found[1].strip() if found else _first_line(text)
-
-
-def check_java() -> str:
-    """The java that Spark will start: that of JAVA_HOME, else the one on the PATH; refused if it is too old."""
-    home = os.environ.get("JAVA_HOME")
-    java = f"{home}/bin/java" if home else shutil.which("java")
-    found = 0 if java is None else java_version(java)
-    if java is None or found < LEAST_JAVA:
-        what = "there is no Java" if not found else f"{java} is Java {found}"
-        raise NotInstalledError(
-            f"Spark needs Java {LEAST_JAVA} or later, and {what}",
-            fix=f"install it (Debian: apt install openjdk-{LEAST_JAVA}-jre-headless), and set JAVA_HOME if there are "
-            "several",
-        )
-    return java
-
-
-def java_version(java: str) -> int:
-    """The main version of a java, 8 for 1.8; 0 if it cannot be run."""
-    try:
-        shown = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
-    except OSError:
-        return 0
-    found = re.search(r'version "(?:1\.)?(\d+)', shown)
-    return int(found[1]) if found else 0

@@ -18,10 +18,10 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, KindError, SchemaError
 from bayeswise.models.forgetting import forgotten_by, with_ledger
 from bayeswise.models.held_out import HeldOut, Progress, left_out_or_folded
+from bayeswise.models.probability_model import ProbabilityModel
 from bayeswise.models.table_model import (
     Capabilities,
     ModelFacts,
-    ProbabilityModel,
     ScoredRows,
     capabilities_of,
     leaves_rows_out,

@@ -27,7 +27,8 @@ from bayeswise.foundation.logspace import log
 from bayeswise.foundation.threads import limit_threads
 from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
 from bayeswise.models.from_table import swept
-from bayeswise.models.table_model import Capabilities, ProbabilityModel, ScoredRows, capabilities_of
+from bayeswise.models.probability_model import ProbabilityModel
+from bayeswise.models.table_model import Capabilities, ScoredRows, capabilities_of
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product, fingerprint

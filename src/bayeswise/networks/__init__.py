@@ -1,7 +1,8 @@
 """Belief networks: a graph, a table for each node, and exact answers to any question about them.
 
 network.py             the network and the questions that it answers
-structure.py           names, states, parents and tables, checked
+named_graph.py         names and parents, and what follows from the graph alone
+structure.py           states and tables, checked
 node.py                a node as one writes it down, and its conditional table, checked
 equivalence.py         graphs that say the same of independence
 causes.py              nodes set by hand, and sets that adjust for confounding

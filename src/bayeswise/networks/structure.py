@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import NetworkError, ParameterError
+from bayeswise.foundation.errors import NetworkError
 from bayeswise.networks.canonical import NoisyMax
+from bayeswise.networks.named_graph import NamedGraph
 from bayeswise.networks.node import Node, checked, interval_with, table_of
-from bayeswise.render.labels import guess
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 
 
@@ -49,20 +48,13 @@ def _same(mine: FloatArray | NoisyMax, theirs: FloatArray | NoisyMax) -> bool:
     return np.array_equal(mine, theirs)
 
 
-class NetworkStructure:
+class NetworkStructure(NamedGraph):
     """Names, states, parents and tables by position, checked once; a frozen value."""
 
     def __init__(self, nodes: Iterable[Node] | Mapping[str, Mapping[str, Any]], *, name: str = "network") -> None:
         given = _nodes(nodes)
-        self.name = name
-        self.names: tuple[str, ...] = tuple(node.name for node in given)
-        self._places = {node: place for place, node in enumerate(self.names)}
-        if len(self._places) < len(given):
-            twice = next(node for place, node in enumerate(self.names) if self._places[node] != place)
-            raise NetworkError(f"there are two nodes {twice!r}", fix="rename one of them")
+        super().__init__([(node.name, node.parents) for node in given], name=name)
         self._states: tuple[Vocabulary, ...] = tuple(node.states for node in given)
-        self._parents: tuple[tuple[int, ...], ...] = tuple(self._parents_of(node) for node in given)
-        self.order: tuple[int, ...] = tuple(graph.ancestral_order(self._parents, self.names))
         notes: list[str] = []
         tables: list[FloatArray | NoisyMax] = []
         for node, places in zip(given, self._parents, strict=True):
@@ -79,24 +71,7 @@ class NetworkStructure:
         self._tables = Tables(tables)
         self.notes: tuple[str, ...] = tuple(notes)
 
-    def _parents_of(self, node: Node) -> tuple[int, ...]:
-        for parent in node.parents:
-            if parent not in self._places:
-                raise NetworkError(
-                    f"node {node.name!r} has the parent {parent!r}, which is not a node", fix=guess(parent, self.names)
-                )
-        return tuple(self._places[parent] for parent in node.parents)
-
     # -- what it is -------------------------------------------------------------------------------------------
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._places
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NetworkStructure):
             return NotImplemented
@@ -104,16 +79,6 @@ class NetworkStructure:
         return same and self._tables == other._tables
 
     __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        shown = ", ".join(self.names[:6]) + (f", ... {len(self) - 6} more" if len(self) > 6 else "")
-        return f"{type(self).__name__}({len(self)} nodes, {len(self.edges)} edges: {shown})"
-
-    @property
-    def edges(self) -> tuple[tuple[str, str], ...]:
-        """(parent, child), in the order of the nodes."""
-        names = self.names
-        return tuple((names[p], name) for name, above in zip(names, self._parents, strict=True) for p in above)
 
     @property
     def n_parameters(self) -> int:
@@ -123,24 +88,9 @@ class NetworkStructure:
             for given in self._tables.given
         )
 
-    def place(self, name: str) -> int:
-        """The position of a node, or an error that guesses what was meant."""
-        if name not in self._places:
-            raise ParameterError(f"the network has no node {name!r}", fix=guess(name, self.names))
-        return self._places[name]
-
     def states(self, name: str) -> tuple[Label, ...]:
         """The states of a node."""
         return self._states[self.place(name)].labels
-
-    def parents(self, name: str) -> tuple[str, ...]:
-        """The nodes that a node's table is given."""
-        return tuple(self.names[place] for place in self._parents[self.place(name)])
-
-    def children(self, name: str) -> tuple[str, ...]:
-        """The nodes whose table is given this one."""
-        place = self.place(name)
-        return tuple(child for child, above in zip(self.names, self._parents, strict=True) if place in above)
 
     def table(self, name: str) -> FloatArray:
         """(n_configurations, n_states) P(node | parents); the last parent changes fastest."""
@@ -158,51 +108,6 @@ class NetworkStructure:
         place = interval_with(states, state)
         return place if place >= 0 else find_state(state, states, what=f"node {name!r} has no state")
 
-    # -- what follows from the graph alone --------------------------------------------------------------------
-    def markov_blanket(self, name: str) -> tuple[str, ...]:
-        """Parents, children and the children's other parents; given these, no other node matters.
-
-        >>> NetworkStructure([Node("a", [0, 1], 0.5), Node("b", [0, 1], [0.1, 0.2], ["a"])]).markov_blanket("a")
-        ('b',)
-        """
-        found = graph.markov_blanket(self._parents, self.place(name))
-        return tuple(self.names[place] for place in sorted(found))
-
-    def equivalence_class(self) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
-        """Edges that all graphs of the same independences share, and those that may point either way (CPDAG).
-
-        >>> NetworkStructure([Node("a", [0, 1], 0.5), Node("b", [0, 1], [0.1, 0.2], ["a"])]).equivalence_class()
-        ((), (('a', 'b'),))
-        """
-        from bayeswise.networks.equivalence import EquivalenceClass
-
-        found = EquivalenceClass.of_graph(self._parents)
-        shared, either = (
-            tuple((self.names[u], self.names[v]) for u, v in edges) for edges in (found.directed, found.undirected)
-        )
-        return shared, either
-
-    def d_separated(
-        self,
-        left: str | Iterable[str],
-        right: str | Iterable[str],
-        given: Iterable[str] = (),
-        *,
-        soft: Iterable[str] = (),
-    ) -> bool:
-        """Whether the two sides say nothing about each other once `given` is known, whatever the tables.
-
-        `soft` are nodes with soft evidence: they open colliders as observed ones do, and block nothing.
-        """
-        sides = [[self.place(name) for name in _as_names(side)] for side in (left, right, given, soft)]
-        return graph.d_separated(self._parents, *sides)
-
-    def d_connected(self, node: str, given: Iterable[str] = (), *, soft: Iterable[str] = ()) -> tuple[str, ...]:
-        """The other nodes that may say something about a node once `given` is known: those not d-separated from it."""
-        known, hinted = ([self.place(name) for name in _as_names(names)] for names in (given, soft))
-        found = graph.reachable(self._parents, [self.place(node)], known, hinted) - {self.place(node)}
-        return tuple(name for place, name in enumerate(self.names) if place in found)
-
 
 def _nodes(nodes: Iterable[Node] | Mapping[str, Mapping[str, Any]]) -> list[Node]:
     if isinstance(nodes, Mapping):
@@ -212,7 +117,3 @@ def _nodes(nodes: Iterable[Node] | Mapping[str, Mapping[str, Any]]) -> list[Node
         if not isinstance(node, Node):
             raise NetworkError(f"a network is made of nodes; found {node!r}", fix="write Node(name, states, table)")
     return given
-
-
-def _as_names(names: str | Iterable[str]) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)

@@ -29,6 +29,7 @@ Scheduler: TypeAlias = Annotated[
     typer.Option("--scheduler", metavar="ADDRESS", help="Dask: the scheduler, such as tcp://HOST:8786."),
 ]
 _OWN = {"master": "spark", "scheduler": "dask"}
+_READERS = {"spark": "bayeswise.engines.spark_sessions", "dask": "bayeswise.engines.dask"}
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ class Engine:
         for name, own in _OWN.items():
             if getattr(self, name) is not None and self.engine != own:
                 raise UsageError(f"--{name} is about --engine {own}", fix=f"add --engine {own}, or leave it out")
-        if self.engine in (None, "local"):
+        if self.engine is None or self.engine == "local":
             yield None
             return
         other = next((file for file in files if not file.rstrip("/*").endswith((".parquet", ".pq"))), None)
@@ -55,7 +56,7 @@ class Engine:
                 fix="name files that end in .parquet, or leave out --engine",
             )
         try:
-            engine = import_module(f"bayeswise.engines.{self.engine}")
+            engine = import_module(_READERS[self.engine])
         except ImportError as error:
             raise NotInstalledError(
                 f"--engine {self.engine} needs the package {error.name}", fix=f"pip install 'bayeswise[{self.engine}]'"

@@ -19,8 +19,9 @@ from bayeswise.models.auto.candidates import Member
 from bayeswise.models.auto.explaining import account_of
 from bayeswise.models.classifier import are_batches, as_targets
 from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
+from bayeswise.models.probability_model import ProbabilityModel
 from bayeswise.models.settings.auto import AutoSettings
-from bayeswise.models.table_model import Capabilities, ModelFacts, ProbabilityModel, where_rows_are
+from bayeswise.models.table_model import Capabilities, ModelFacts, where_rows_are
 from bayeswise.posteriors.calibration_maps import MAPS, AsItIs, Calibration
 from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.posteriors.prior import prior_by_state

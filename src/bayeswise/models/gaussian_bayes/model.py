@@ -35,8 +35,9 @@ from bayeswise.models.gaussian_bayes.moments import ClassMoments, class_moments
 from bayeswise.models.gaussian_bayes.spread import refuse_square
 from bayeswise.models.gaussian_bayes.thresholds import regions
 from bayeswise.models.parameter_counts import ParameterCounts, parameter_counts
+from bayeswise.models.probability_model import Gaussians
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
-from bayeswise.models.table_model import Capabilities, Gaussians, ModelFacts, ScoredRows, where_rows_are
+from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.posteriors.line_regions import BayesError, Regions
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.statistics import Grouped, Moments, PatternScatter, Product

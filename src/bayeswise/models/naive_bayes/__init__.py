@@ -9,6 +9,7 @@ numbers.py          normal columns
 others.py           every other family of numbers
 words.py            word counts of text
 counted_columns.py  number columns that count words
+far_out.py          rows that no state explains in doubles, compared as fractions
 left_out.py         each learned row under the model that never saw it, in closed form
 counted.py          the counts behind one row, as fractions
 one_column.py       the distribution of each class over one column

@@ -18,13 +18,14 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, SchemaError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.classifier import are_batches
+from bayeswise.models.probability_model import ProbabilityModel
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.regression_model import RegressionFacts, WeightedModel
 from bayeswise.models.regression.solving.logistic_fit import LogisticFit
 from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.relearning import scores_relearned
 from bayeswise.models.settings.regression import LogisticSettings
-from bayeswise.models.table_model import Capabilities, ProbabilityModel, where_rows_are
+from bayeswise.models.table_model import Capabilities, where_rows_are
 from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch

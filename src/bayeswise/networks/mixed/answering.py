@@ -85,7 +85,7 @@ class Question:
     def __init__(self, network: MixedNetwork, asked: Sequence[str], known: Known) -> None:
         self.network, self.known = network, known
         self.asked = [network.place(name) for name in asked]
-        parents = [() if node in known.set_by_hand else above for node, above in enumerate(network.parents_by_place)]
+        parents = [() if node in known.set_by_hand else above for node, above in enumerate(network._parents)]
         relevant = graph.ancestors_of(parents, [*self.asked, *known.states, *known.numbers])
         parts = components(network, relevant, known)
         wanted = {node for node in self.asked if node in network.lines} - set(known.numbers)

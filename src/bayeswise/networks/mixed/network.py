@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.errors import NetworkError, ParameterError
 from bayeswise.networks.mixed.node import GaussianNode, Lines, lines_of
+from bayeswise.networks.named_graph import NamedGraph
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Evidence, Node
-from bayeswise.render.labels import guess
 
 if TYPE_CHECKING:
     from bayeswise.networks.inference.distribution import Distribution
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
     from bayeswise.render.graph.picture import Picture
 
 
-class MixedNetwork:
+class MixedNetwork(NamedGraph):
     """Nodes with states and Gaussian nodes; a number may depend on states and numbers, a state on states only.
 
     >>> network = MixedNetwork([
@@ -46,16 +45,9 @@ class MixedNetwork:
                 raise NetworkError(
                     f"a mixed network is made of nodes; found {node!r:.80}", fix="write Node(...) or GaussianNode(...)"
                 )
-        self.name = name
-        self.names: tuple[str, ...] = tuple(node.name for node in given)
-        self._places = {node: place for place, node in enumerate(self.names)}
-        if len(self._places) < len(given):
-            twice = next(node for place, node in enumerate(self.names) if self._places[node] != place)
-            raise NetworkError(f"there are two nodes {twice!r}", fix="rename one of them")
+        super().__init__([(node.name, node.parents) for node in given], name=name)
         for node in given:
-            self._check_parents(node, given)
-        self.parents_by_place = [tuple(self._places[parent] for parent in node.parents) for node in given]
-        self.order: tuple[int, ...] = tuple(graph.ancestral_order(self.parents_by_place, self.names))
+            self._check_kinds(node, given)
         self.discrete = BeliefNetwork([node for node in given if isinstance(node, Node)], name=name)
         self.lines: dict[int, Lines] = {}  # of the nodes that are numbers, by position
         self._n_given: dict[int, int] = {}
@@ -65,12 +57,8 @@ class MixedNetwork:
                 self.lines[place], self._n_given[place] = lines_of(node, levels), len(node.given)
         self.notes: tuple[str, ...] = ()
 
-    def _check_parents(self, node: Node | GaussianNode, given: list[Node | GaussianNode]) -> None:
+    def _check_kinds(self, node: Node | GaussianNode, given: list[Node | GaussianNode]) -> None:
         for parent in node.parents:
-            if parent not in self._places:
-                raise NetworkError(
-                    f"node {node.name!r} has the parent {parent!r}, which is not a node", fix=guess(parent, self.names)
-                )
             is_number = isinstance(given[self._places[parent]], GaussianNode)
             if is_number and isinstance(node, Node):
                 raise NetworkError(
@@ -83,15 +71,6 @@ class MixedNetwork:
                 raise NetworkError(f"the parent {parent!r} of {node.name!r} {kind}", fix=f"put it into {place}")
 
     # -- what it is ---------------------------------------------------------------------------------------------
-    def __len__(self) -> int:
-        return len(self.names)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.names)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._places
-
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MixedNetwork):
             return NotImplemented
@@ -100,14 +79,8 @@ class MixedNetwork:
 
     __hash__ = None  # type: ignore[assignment]
 
-    def __repr__(self) -> str:
-        shown = ", ".join(self.names[:6]) + (f", ... {len(self) - 6} more" if len(self) > 6 else "")
-        return f"MixedNetwork({len(self)} nodes, {len(self.lines)} of them numbers, {len(self.edges)} edges: {shown})"
-
-    @property
-    def edges(self) -> tuple[tuple[str, str], ...]:
-        """(parent, child), in the order of the nodes."""
-        return tuple((parent, name) for name in self.names for parent in self.parents(name))
+    def _counts(self) -> str:
+        return f"{len(self)} nodes, {len(self.lines)} of them numbers, {len(self.edges)} edges"
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -121,16 +94,6 @@ class MixedNetwork:
             line.weights.size + 2 * len(line.stddev) for line in self.lines.values()
         )
 
-    def place(self, name: str) -> int:
-        """The position of a node, or an error that guesses what was meant."""
-        if name not in self._places:
-            raise ParameterError(f"the network has no node {name!r}", fix=guess(name, self.names))
-        return self._places[name]
-
-    def parents(self, name: str) -> tuple[str, ...]:
-        """The nodes that a node depends on; for a number those with states first."""
-        return tuple(self.names[place] for place in self.parents_by_place[self.place(name)])
-
     def node(self, name: str) -> Node | GaussianNode:
         """The node as it can be written down again."""
         place = self.place(name)
@@ -143,11 +106,11 @@ class MixedNetwork:
 
     def states_above(self, place: int) -> tuple[int, ...]:
         """The parents with states of a node that is a number."""
-        return self.parents_by_place[place][: self._n_given[place]]
+        return self._parents[place][: self._n_given[place]]
 
     def numbers_above(self, place: int) -> tuple[int, ...]:
         """The parents of such a node that are numbers."""
-        return self.parents_by_place[place][self._n_given[place] :]
+        return self._parents[place][self._n_given[place] :]
 
     def size(self, place: int) -> int:
         """How many states a node has."""
@@ -206,11 +169,6 @@ class MixedNetwork:
         from bayeswise.networks.mixed.sampling import sample
 
         return sample(self, n_rows, seed)
-
-    def d_separated(self, left: str, right: str, given: Iterable[str] = ()) -> bool:
-        """Whether two nodes say nothing about each other once `given` is known, whatever tables and lines are."""
-        places = [self.place(name) for name in given]
-        return graph.d_separated(self.parents_by_place, [self.place(left)], [self.place(right)], places)
 
     # -- from rows, pictures, files -----------------------------------------------------------------------------
     @classmethod

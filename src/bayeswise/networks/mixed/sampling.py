@@ -58,7 +58,7 @@ def estimate(
     if n_rows < 1 or seed < 0:
         raise ParameterError(f"n_rows is {n_rows} and the seed {seed}", fix="choose n_rows from 1, a seed from 0 on")
     known, target = known_of(network, evidence), network.place(node)
-    relevant = graph.ancestors_of(network.parents_by_place, [target, *known.states, *known.numbers])
+    relevant = graph.ancestors_of(network._parents, [target, *known.states, *known.numbers])
     columns = {network.place(name): k for k, name in enumerate(network.discrete.names)}
     found = Finding({columns[place]: code for place, code in known.states.items()}, {}, 0.0)
     asked = {columns[place] for place in relevant if place in columns}

@@ -1,0 +1,148 @@
+"""What every model does that answers with the probability of each class."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from bayeswise.engines.local import over_ranges
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import NoSuchAnswerError
+from bayeswise.models.table_model import ScoredRows, TableModel, where_rows_are
+from bayeswise.posteriors.normalise import Posterior, log_posterior, normalise
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.schema.labels import Label, find_state
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.class_plane import ClassPlane
+    from bayeswise.explanations.plots import RegionDisplay
+
+
+class Gaussians(NamedTuple):
+    """Gaussian classes on some columns, and their log joint up to a number for each row."""
+
+    mean: FloatArray  # (n_states, n_columns)
+    covariance: FloatArray  # (n_states, n_columns, n_columns)
+    log_relative: Callable[[FloatArray], FloatArray]  # (n_rows, n_columns) -> (n_rows, n_states)
+
+
+class ProbabilityModel(TableModel):
+    """A model that answers with the probability of each class."""
+
+    # -- what each model says for itself ----------------------------------------------------------------------
+    @property
+    @abstractmethod
+    def classes(self) -> tuple[Label, ...]:
+        """The states, in the declared order or else by value."""
+
+    @abstractmethod
+    def log_relative(self, batch: Batch) -> FloatArray:
+        """(n_rows, n_states) the log joint up to a number for each row."""
+
+    @abstractmethod
+    def probability(self, batch: Batch) -> FloatArray:
+        """(n_rows, n_states) the posterior of encoded rows."""
+
+    # -- what it says about rows ------------------------------------------------------------------------------
+    def scored(self, batch: Batch) -> ScoredRows:
+        """The rows with their scores, for whoever needs more than one answer about them."""
+        return ScoredRows(batch, self.log_relative(batch))
+
+    def probability_of(self, rows: ScoredRows) -> FloatArray:
+        """(n_rows, n_states) the posterior of rows that are scored; the same numbers as `predict_proba`."""
+        log_relative = rows.log_relative
+        probability = np.empty(log_relative.shape)
+
+        def divide(part: slice) -> None:
+            normalise(log_relative[part], out=probability[part], first_row=part.start)
+
+        over_ranges(divide, len(log_relative))
+        return probability
+
+    def posterior(self, table: Any) -> Posterior:
+        """The posterior and the log-evidence of each row, which only a model of whole rows has."""
+        if not self.capabilities.row_probability:
+            raise NoSuchAnswerError(
+                f"{type(self).__name__} does not say how probable rows are, so that it has no posterior with evidence",
+                fix="use model.predict_proba(rows)",
+            )
+        parts = [self.scored(batch) for batch in self.batches(table)]
+        evidence = [self.log_evidence_of(rows) for rows in parts]
+        shares = [self.probability_of(rows) for rows in parts]
+        none = np.zeros((0, len(self.classes)))
+        return Posterior(np.concatenate([none, *shares]), np.concatenate([np.zeros(0), *evidence]))
+
+    def log_evidence_of(self, rows: ScoredRows) -> FloatArray:
+        """(n_rows,) log p(row) of rows that are scored; only a model of whole rows has it."""
+        raise NotImplementedError
+
+    def state(self, label: Any) -> int:
+        """The position of a class."""
+        return find_state(label, self.classes)
+
+    @where_rows_are
+    def predict_proba(self, table: Any) -> FloatArray:
+        """(n_rows, n_states) the posterior of each row, states in the order of `classes`; one dict is one row."""
+        return self.over(table, self.probability, (len(self.classes),))
+
+    @where_rows_are
+    def predict_log_proba(self, table: Any) -> FloatArray:
+        """(n_rows, n_states) the logarithm of the posterior, exact in the tails."""
+        return self.over(table, lambda batch: log_posterior(self.log_relative(batch)), (len(self.classes),))
+
+    @where_rows_are
+    def predict(self, table: Any) -> list[Label]:
+        """The most probable state of each row; the first one of `classes` where several are."""
+        best = self.over(table, lambda batch: np.argmax(self.log_relative(batch), axis=1), ())
+        return [self.classes[int(state)] for state in best]
+
+    def log_odds(self, table: Any, state: Any, against: Any) -> FloatArray:
+        """(n_rows,) log p(state | row) - log p(against | row), without leaving log space."""
+        one, other = self.state(state), self.state(against)
+
+        def odds(batch: Batch) -> FloatArray:
+            relative = self.log_relative(batch)
+            return np.asarray(relative[:, one] - relative[:, other])
+
+        return self.over(table, odds, ())
+
+    # -- two columns ------------------------------------------------------------------------------------------
+    def class_plane(
+        self,
+        columns: Sequence[str] | None = None,
+        rows: Any = None,
+        *,
+        at: Mapping[str, Any] | None = None,
+        costs: Any = None,
+        points: int = 161,
+    ) -> ClassPlane:
+        """The classes over two number columns, with rows of a table on top; the only two need no names.
+
+        Columns that are not drawn have the values `at`, and are missing otherwise: a model of whole rows integrates
+        them out. With `costs` the regions are those of actions.
+        """
+        from bayeswise.models.planes import plane_of
+
+        plane = plane_of(self, columns, rows, dict(at or {}), points)
+        return plane if costs is None else plane.deciding(costs)
+
+    def plot_regions(
+        self,
+        columns: Sequence[str] | None = None,
+        ax: Any = None,
+        *,
+        rows: Any = None,
+        at: Mapping[str, Any] | None = None,
+        costs: Any = None,
+        equal: bool | None = None,
+        title: str = "",
+    ) -> RegionDisplay:
+        """Draw which class is the most probable over two columns, or under costs which action is best."""
+        return self.class_plane(columns, rows, at=at, costs=costs).plot(ax, equal=equal, title=title)
+
+    def gaussians_on(self, names: Sequence[str]) -> Gaussians | None:
+        """The classes on these columns, where they are Gaussian there."""
+        return None
