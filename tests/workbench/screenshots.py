@@ -20,18 +20,16 @@ PAGES = {
     "explain": "/explain?model=credit.bayeswise&table=credit-test.csv&row=1&decision=credit.toml",
     "trust": "/trust?model=credit.bayeswise&table=credit-test.csv&decision=credit.toml",
     "label": "/label?table=credit-test.csv&target=risk&classes=low,high&session=risks",
-    "network": "/network?network=lawn.bif",
+    "network": "/network?network=asia.bif&evidence=xray:yes&soft=smoke:yes:0.4&node=lung",
+    "network-edit": "/network?network=asia.bif&view=edit&node=either",
+    "network-learn": "/network?view=learn&table=credit.csv",
+    "network-solve": "/network?network=oil.toml",
     "reference": "/reference?find=decide",
     **{
         f"learn-{lesson}": f"/learn?lesson={lesson}"
         for lesson in ("bayes-rule", "boundary", "coin", "smoothing", "shapes", "counted-twice")
     },
 }
-LAWN = (
-    "network lawn {}\n"
-    "variable rain { type discrete [2] { yes, no }; }\nvariable wet { type discrete [2] { yes, no }; }\n"
-    "probability (rain) { table 0.2, 0.8; }\nprobability (wet | rain) { (yes) 0.9, 0.1; (no) 0.1, 0.9; }\n"
-)
 PLAIN = "[costs]\nrefuse = 0\nlend = { no = 600, yes = -120 }\nask = { no = 100, yes = -80 }\n"
 
 
@@ -40,7 +38,6 @@ def prepared(place: Path) -> Path:
     folder = filled(place)
     bw.fit(str(folder / "credit.csv"), target="repaid").save(folder / "credit.bayeswise")
     (folder / "plain.toml").write_text(PLAIN)
-    (folder / "lawn.bif").write_text(LAWN)
     return folder
 
 
