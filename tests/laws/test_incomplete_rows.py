@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from network_cases import random_network
 
 from bayeswise.networks.learning import FamilyCounts
-from bayeswise.networks.learning.fitting import em_steps, fit_tables, gradient_steps
-from bayeswise.networks.learning.incomplete import IncompleteRows
+from bayeswise.networks.learning.em.fitting import em_steps, fit_tables, gradient_steps
+from bayeswise.networks.learning.em.incomplete import IncompleteRows
 from bayeswise.networks.learning.rows import CodedRows
 
 

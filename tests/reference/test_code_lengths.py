@@ -14,7 +14,7 @@ from bayeswise.models.description_length import coded_family, description_length
 from bayeswise.networks.description_length import coded
 from bayeswise.networks.learning.counts import FamilyCounts
 from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.networks.learning.scores import Scores
+from bayeswise.networks.learning.search.scores import Scores
 
 GENERATOR = np.random.default_rng(5)
 X = GENERATOR.normal(3.0, 2.0, 40)

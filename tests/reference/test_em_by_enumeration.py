@@ -11,8 +11,8 @@ from network_cases import random_network
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.networks import BeliefNetwork
-from bayeswise.networks.learning.fitting import em_steps
-from bayeswise.networks.learning.incomplete import IncompleteRows
+from bayeswise.networks.learning.em.fitting import em_steps
+from bayeswise.networks.learning.em.incomplete import IncompleteRows
 from bayeswise.networks.learning.rows import CodedRows
 
 
@@ -59,7 +59,7 @@ def expected_by_enumeration(rows: CodedRows, parents: list[tuple[int, ...]], tab
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("rare", [True, False])
 def test_each_step_of_em_is_that_of_enumeration(seed: int, rare: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayeswise.networks.learning.incomplete._ROWS_WORTH_A_TREE", 10**9 if rare else 1)
+    monkeypatch.setattr("bayeswise.networks.learning.em.incomplete._ROWS_WORTH_A_TREE", 10**9 if rare else 1)
     network = random_network(seed, n_nodes=5, zeros=0.0)
     rows = holed(network, 40, 0.3, seed)
     parents = [tuple(above) for above in network._parents]

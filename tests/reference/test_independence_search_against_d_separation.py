@@ -14,8 +14,8 @@ import bayeswise as bw
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.errors import NetworkError, ParameterError
 from bayeswise.networks.equivalence import EquivalenceClass
-from bayeswise.networks.learning import independence
 from bayeswise.networks.learning.constraints import Constraints
+from bayeswise.networks.learning.independence import pc as independence
 from bayeswise.networks.learning.rows import CodedRows
 
 

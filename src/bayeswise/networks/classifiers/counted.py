@@ -22,8 +22,8 @@ from bayeswise.models.settings.network import Needs, NetworkSettings
 from bayeswise.networks.classifiers.coding import Coding
 from bayeswise.networks.classifiers.structure import Graph
 from bayeswise.networks.learning.constraints import silent
-from bayeswise.networks.learning.fitting import Climb, em_steps
-from bayeswise.networks.learning.incomplete import IncompleteRows, Layout
+from bayeswise.networks.learning.em.fitting import Climb, em_steps
+from bayeswise.networks.learning.em.incomplete import IncompleteRows, Layout
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.statistics import JointCounts, PairCounts, Product, RowsWithMissing
 from bayeswise.tables.schema.labels import Vocabulary

@@ -19,10 +19,10 @@ from bayeswise.networks.classifiers.coding import Coding, found_cuts, joined_wei
 from bayeswise.networks.classifiers.counted import PAIRS, PairTable, request_of
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
 from bayeswise.networks.classifiers.structure import Graph, Information, k_parents
-from bayeswise.networks.learning.climbing import climb
 from bayeswise.networks.learning.constraints import Constraints
 from bayeswise.networks.learning.rows import MOST_LEVELS, CodedRows
-from bayeswise.networks.learning.scores import Scores
+from bayeswise.networks.learning.search.climbing import climb
+from bayeswise.networks.learning.search.scores import Scores
 from bayeswise.statistics import Grouped, Product
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report

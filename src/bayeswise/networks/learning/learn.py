@@ -8,19 +8,19 @@ from typing import Any
 
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings.declaration import earlier
-from bayeswise.networks.learning.climbing import hill_climbing, k2
 from bayeswise.networks.learning.constraints import Constraints, Edges, Progress, Search, silent
 from bayeswise.networks.learning.counted_rows import TooManyRowsToBring
 from bayeswise.networks.learning.counts import FamilyCounts
-from bayeswise.networks.learning.exact import best_graph
-from bayeswise.networks.learning.fitting import WAYS, FittedTables, fit_tables
-from bayeswise.networks.learning.independence import parents_of, pc
-from bayeswise.networks.learning.noisy import check_noisy, fit_noisy_max
+from bayeswise.networks.learning.em.fitting import WAYS, FittedTables, fit_tables
+from bayeswise.networks.learning.em.noisy import check_noisy, fit_noisy_max
+from bayeswise.networks.learning.em.structural import structural_em
+from bayeswise.networks.learning.independence.pc import parents_of, pc
 from bayeswise.networks.learning.rounds import learned_in_rounds
 from bayeswise.networks.learning.rows import MOST_LABELS, CodedRows
-from bayeswise.networks.learning.scores import Scores
-from bayeswise.networks.learning.structural import structural_em
-from bayeswise.networks.learning.trees import chow_liu
+from bayeswise.networks.learning.search.climbing import hill_climbing, k2
+from bayeswise.networks.learning.search.exact import best_graph
+from bayeswise.networks.learning.search.scores import Scores
+from bayeswise.networks.learning.search.trees import chow_liu
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.render.labels import guess

@@ -18,7 +18,6 @@ import numpy as np
 from bayeswise.engines.passes import STATISTIC_TYPES
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import MissingCellError, NotStreamableError, ParameterError
-from bayeswise.networks.learning.climbing import hill_climbing, k2
 from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, Search
 from bayeswise.networks.learning.counted_rows import (
     ColumnCodes,
@@ -29,8 +28,9 @@ from bayeswise.networks.learning.counted_rows import (
 )
 from bayeswise.networks.learning.counts import FamilyCounts
 from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.networks.learning.scores import MOST_CELLS, Scores
-from bayeswise.networks.learning.trees import mutual_information, spanning_tree
+from bayeswise.networks.learning.search.climbing import hill_climbing, k2
+from bayeswise.networks.learning.search.scores import MOST_CELLS, Scores
+from bayeswise.networks.learning.search.trees import mutual_information, spanning_tree
 from bayeswise.statistics.pair_counts import PairCounts
 from bayeswise.tables.partitions import Pass, SpreadSource
 from bayeswise.tables.schema.labels import Vocabulary

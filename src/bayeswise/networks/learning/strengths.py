@@ -12,11 +12,11 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
 from bayeswise.models.settings.declaration import earlier
-from bayeswise.networks.learning.climbing import hill_climbing
 from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, Search, silent
-from bayeswise.networks.learning.exact import Families
 from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.networks.learning.scores import Scores
+from bayeswise.networks.learning.search.climbing import hill_climbing
+from bayeswise.networks.learning.search.exact import Families
+from bayeswise.networks.learning.search.scores import Scores
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import cuts_of
 from bayeswise.render.terminal import aligned

@@ -14,11 +14,11 @@ import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, MissingCellError, ParameterError, TooFewRowsError
-from bayeswise.networks.learning.climbing import hill_climbing
 from bayeswise.networks.learning.constraints import Constraints, Edges, Progress, silent
 from bayeswise.networks.learning.counts import FamilyCounts
 from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.networks.learning.scores import MOST_CELLS, Scores
+from bayeswise.networks.learning.search.climbing import hill_climbing
+from bayeswise.networks.learning.search.scores import MOST_CELLS, Scores
 from bayeswise.networks.mixed.network import MixedNetwork
 from bayeswise.networks.mixed.node import GaussianNode
 from bayeswise.networks.node import Node

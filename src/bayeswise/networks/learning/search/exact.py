@@ -14,9 +14,9 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import TooLargeError
 from bayeswise.foundation.threads import Shared, each
 from bayeswise.networks.inference.engine import MEMORY_LIMIT
-from bayeswise.networks.learning.climbing import hill_climbing
 from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, Search, silent
-from bayeswise.networks.learning.scores import MOST_CELLS, Scores
+from bayeswise.networks.learning.search.climbing import hill_climbing
+from bayeswise.networks.learning.search.scores import MOST_CELLS, Scores
 
 MOST_COLUMNS = 20
 MOST_COLUMNS_WITH_A_LIMIT = 25

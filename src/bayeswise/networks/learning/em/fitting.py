@@ -20,7 +20,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings.declaration import earlier
 from bayeswise.networks.learning.constraints import Progress, silent
 from bayeswise.networks.learning.counts import PRIORS
-from bayeswise.networks.learning.incomplete import IncompleteRows, Layout, Point
+from bayeswise.networks.learning.em.incomplete import IncompleteRows, Layout, Point
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node

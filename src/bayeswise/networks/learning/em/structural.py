@@ -16,9 +16,9 @@ import numpy as np
 from bayeswise.foundation.arrays import CodeArray
 from bayeswise.networks.inference.rows import posterior_and_evidence
 from bayeswise.networks.learning.constraints import Parents, Progress, Search, silent
-from bayeswise.networks.learning.fitting import FittedTables, fit_tables
+from bayeswise.networks.learning.em.fitting import FittedTables, fit_tables
 from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.networks.learning.trees import mutual_information, pair_counts, spanning_tree
+from bayeswise.networks.learning.search.trees import mutual_information, pair_counts, spanning_tree
 from bayeswise.networks.network import BeliefNetwork
 
 _COMPLETIONS = 4  # of each incomplete row

@@ -12,7 +12,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, Search, silent
-from bayeswise.networks.learning.scores import MOST_CELLS, FamilyScoring
+from bayeswise.networks.learning.search.scores import MOST_CELLS, FamilyScoring
 
 _ROUNDING = 1e-13  # of a sum of scores, relative to it: a change must be worth more
 _SHAKEN = (0.2, 0.8)  # the share of edges that a restart changes lies in between

@@ -1,0 +1,4 @@
+"""Graphs by what is independent of what.
+
+pc.py  PC-stable: edges by tests of independence
+"""
