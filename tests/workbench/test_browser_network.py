@@ -11,6 +11,8 @@ import bayeswise as bw
 from tests.workbench.conftest import Tab
 from tests.workbench.test_browser import LAWN, PAGE
 
+SCROLLED = "scrollY + document.querySelector('.graph').scrollTop"
+
 
 def drag(page: Page, source: Locator, target: Locator) -> None:
     """Press on one thing, let go on another."""
@@ -167,6 +169,35 @@ def test_a_diagram_is_solved_again_when_a_report_is_seen(tab: Tab) -> None:
     page.go_back()
     page.go_back()
     expect(said).to_have_text("Expected utility 22.5")
+
+
+def test_a_finger_across_a_bar_makes_a_likelihood_and_one_along_the_page_scrolls(tab: Tab) -> None:
+    page = tab.open("/network?network=asia.bif")
+    page.set_viewport_size({"width": 360, "height": 500})
+    fingers = page.context.new_cdp_session(page)
+    fingers.send("Emulation.setTouchEmulationEnabled", {"enabled": True})
+
+    def touch(kind: str, *points: tuple[float, float]) -> None:
+        fingers.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
+
+    def swipe(across: float, down: float) -> None:
+        state.scroll_into_view_if_needed()
+        box = state.bounding_box()
+        assert box is not None
+        x, y = box["x"] + 100, box["y"] + box["height"] / 2
+        touch("touchStart", (x, y))
+        for step in range(1, 11):
+            touch("touchMove", (x + across * step / 10, y + down * step / 10))
+        touch("touchEnd")
+
+    state = page.get_by_role("checkbox", name="tub is yes")
+    swipe(-60, 0)
+    page.wait_for_url("**soft=tub%3Ayes%3A0.01")  # to the left end of the bar
+    dragged = page.url
+    before = page.evaluate(SCROLLED)
+    swipe(3, -150)
+    page.wait_for_function(f"before => {SCROLLED} > before", arg=before)
+    assert page.url == dragged  # neither observed nor moved
 
 
 def test_a_network_is_asked_and_drawn_by_keys_alone(tab: Tab) -> None:

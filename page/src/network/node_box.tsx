@@ -81,7 +81,7 @@ interface StateProps extends Pick<Props, "onState" | "onSoft"> {
 
 function State({ node, state, y, look: { belief = null, shown, observed = false, excluded = false, soft = null }, onState, onSoft }: StateProps) {
   const [left, room] = [NAME + PAD, WIDE - NAME - 3 * PAD - 34];
-  const start = useRef<number | null>(null); // where the pointer went down; a move makes it a drag
+  const start = useRef<{ x: number; y: number } | null>(null); // where the pointer went down; a move to the side makes it a drag
   const dragged = useRef(false);
   const word = <text class="tick" x={onState ? NAME : PAD + 4} y={y + 13} text-anchor={onState ? "end" : "start"}>{shortened(state, onState ? 11 : 24)}<title>{state}</title></text>;
   if (!onState) return word;
@@ -98,9 +98,13 @@ function State({ node, state, y, look: { belief = null, shown, observed = false,
   };
   return (
     <g class={excluded ? "state-row excluded" : "state-row"} tabindex={0} role="checkbox" aria-checked={observed ? "true" : excluded || soft !== null ? "mixed" : "false"} aria-label={`${node} is ${state}`} onKeyDown={key}
-      onPointerDown={(event) => { start.current = event.clientX; dragged.current = false; event.currentTarget.setPointerCapture(event.pointerId); }}
+      onPointerDown={(event) => { start.current = { x: event.clientX, y: event.clientY }; dragged.current = false; event.currentTarget.setPointerCapture(event.pointerId); }}
+      onTouchMove={(event) => dragged.current && event.preventDefault()} // a finger that drags does not scroll
+      onPointerCancel={() => (start.current = null)}
       onPointerMove={(event) => {
-        if (!onSoft || event.buttons !== 1 || start.current === null || (!dragged.current && Math.abs(event.clientX - start.current) < 5)) return;
+        if (!onSoft || event.buttons !== 1 || start.current === null) return;
+        const [across, down] = [Math.abs(event.clientX - start.current.x), Math.abs(event.clientY - start.current.y)];
+        if (!dragged.current && (across < 5 || across < down)) return;
         dragged.current = true;
         onSoft(node, state, likelihood(event));
       }}
