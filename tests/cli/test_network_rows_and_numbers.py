@@ -115,11 +115,19 @@ def test_numbers_stay_numbers_in_a_learned_network(bayeswise: Command, people: P
     assert np.isfinite(network.log_evidence({"sex": "f", "height": 170.0}))
 
 
+def test_numbers_and_states_are_learned_by_tests_within_tiers(bayeswise: Command, people: Path, tmp_path: Path) -> None:
+    by_tests = ("--gaussian", "--method", "pc", "--alpha", "0.01", "--tiers", "weight", "--tiers", "height")
+    learned = bayeswise("network", "learn", people, "-o", tmp_path / "x.bayeswise", *by_tests)
+    assert learned.code == 0 and "weight -> height" in learned.out.splitlines()
+
+
 def test_what_gaussian_nodes_cannot_do_is_refused(bayeswise: Command, people: Path, tmp_path: Path) -> None:
     other = bayeswise("network", "learn", people, "-o", tmp_path / "x.bif", "--gaussian")
     assert other.code != 0 and "ends in .bayeswise" in other.err
     strengths = bayeswise("network", "learn", people, "-o", tmp_path / "x.bayeswise", "--gaussian", "--strengths")
     assert strengths.code != 0 and "makes no use of --strengths" in strengths.err
+    exact = bayeswise("network", "learn", people, "-o", tmp_path / "x.bayeswise", "--gaussian", "--method", "exact")
+    assert exact.code != 0 and "makes no use of --method exact" in exact.err
     bayeswise("network", "learn", people, "-o", tmp_path / "x.bayeswise", "--gaussian")
     best = bayeswise("network", "query", tmp_path / "x.bayeswise", "--best")
     assert best.code != 0 and "answers for single nodes" in best.err

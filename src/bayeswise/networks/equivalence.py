@@ -22,8 +22,9 @@ class EquivalenceClass:
     [(0, 1)]
     """
 
-    def __init__(self, edge: BoolArray) -> None:
+    def __init__(self, edge: BoolArray, may: BoolArray | None = None) -> None:
         self.edge = edge
+        self._may = np.ones_like(edge) if may is None else may  # (n, n) whether an edge parent -> child is allowed
         self.conflicts: list[tuple[int, int]] = []  # edges that independences want to point both ways
 
     @classmethod
@@ -54,7 +55,7 @@ class EquivalenceClass:
 
         `may` and `fixed` are (n, n): whether an edge parent -> child may be there, and whether it must.
         """
-        found = cls(beside & may & ~fixed.T)
+        found = cls(beside & may & ~fixed.T, may & ~fixed.T)
         found.close()
         surest = sorted(separators.items(), key=lambda each: (-each[1][0], each[0]))
         for (one, other), (_, given) in surest:
@@ -123,11 +124,18 @@ class EquivalenceClass:
         return graph
 
     def _near_member(self) -> BoolArray:
-        """The directed edges first, then the others in order, each unless it closes a cycle."""
+        """Edges that may point one way only first, then the directed ones, then the others, none closing a cycle.
+
+        One that would is turned round where that is allowed, and else left out, as a conflict.
+        """
         n = len(self.edge)
         graph, led = np.zeros((n, n), dtype=bool), np.eye(n, dtype=bool)
-        for parent, child in (*self.directed, *self.undirected):
+        forced = [(u, v) for u, v in self.directed if not self._may[v, u]]
+        for parent, child in dict.fromkeys((*forced, *self.directed, *self.undirected)):
             if led[parent, child]:  # [node, ancestor or itself]
+                if not self._may[child, parent]:
+                    self.conflicts.append((parent, child))
+                    continue
                 parent, child = child, parent
             graph[parent, child] = True
             led[led[:, child]] |= led[parent]

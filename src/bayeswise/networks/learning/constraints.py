@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -29,6 +29,17 @@ class Constraints:
     tiers: tuple[tuple[str, ...], ...] = ()
     max_parents: int | None = None
 
+    @classmethod
+    def of(
+        cls, required: Edges, forbidden: Edges, tiers: Sequence[Sequence[str]], max_parents: int | None
+    ) -> Constraints:
+        """Constraints as they are typed."""
+        return cls(tuple(required), tuple(forbidden), tuple(map(tuple, tiers)), max_parents)
+
+    def without(self, edges: Edges) -> Constraints:
+        """The same, with more edges forbidden."""
+        return replace(self, forbidden=(*self.forbidden, *edges))
+
     def allowed(self, names: Sequence[str]) -> BoolArray:
         """(n, n) whether the edge parent -> child may be there."""
         places = {name: place for place, name in enumerate(names)}
@@ -40,15 +51,23 @@ class Constraints:
         may = ~np.eye(len(names), dtype=bool)
         for parent, child in self.forbidden:
             may[places[parent], places[child]] = False
-        tier = {name: k for k, group in enumerate(self.tiers) for name in group}
+        tier: dict[str, int] = {}
+        for k, group in enumerate(self.tiers):
+            for name in group:
+                if tier.setdefault(name, k) != k:
+                    raise ParameterError(
+                        f"{name!r} is in tiers {tier[name] + 1} and {k + 1}", fix="name each column in one tier"
+                    )
         for parent in tier:
             for child in tier:
                 if tier[parent] > tier[child]:
                     may[places[parent], places[child]] = False
         for parent, child in self.required:
             if not may[places[parent], places[child]]:
+                later = tier.get(parent, -1) > tier.get(child, len(self.tiers))
+                why = f"{parent!r} is in a later tier than {child!r}" if later else "it is forbidden"
                 raise ParameterError(
-                    f"the edge {parent} -> {child} is required and not allowed", fix="drop one of both"
+                    f"the edge {parent} -> {child} is required and not allowed: {why}", fix="drop one of both"
                 )
         return may
 
@@ -66,6 +85,13 @@ class Constraints:
                     fix="allow more parents, or require fewer",
                 )
         return parents
+
+    def fixed(self, names: Sequence[str]) -> BoolArray:
+        """(n, n) whether the edge parent -> child must be there."""
+        must = np.zeros((len(names), len(names)), dtype=bool)
+        for child, above in enumerate(self.start(names)):
+            must[list(above), child] = True
+        return must
 
     def most(self, n_nodes: int) -> int:
         """How many parents a node may have."""
@@ -88,6 +114,10 @@ class Search:
     score: float
     interrupted: bool = False
     notes: tuple[str, ...] = ()
+
+    def by_name(self, names: Sequence[str]) -> dict[str, list[str]]:
+        """The parents of each node, all by their names."""
+        return {name: [names[k] for k in above] for name, above in zip(names, self.parents, strict=True)}
 
 
 def silent(what: str, done: int, total: int | None) -> None:

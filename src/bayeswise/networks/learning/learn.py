@@ -14,7 +14,8 @@ from bayeswise.networks.learning.counts import FamilyCounts
 from bayeswise.networks.learning.em.fitting import WAYS, FittedTables, fit_tables
 from bayeswise.networks.learning.em.noisy import check_noisy, fit_noisy_max
 from bayeswise.networks.learning.em.structural import structural_em
-from bayeswise.networks.learning.independence.pc import parents_of, pc
+from bayeswise.networks.learning.independence.pc import pc_graph
+from bayeswise.networks.learning.independence.tests import GTest
 from bayeswise.networks.learning.rounds import learned_in_rounds
 from bayeswise.networks.learning.rows import MOST_LABELS, CodedRows
 from bayeswise.networks.learning.search.climbing import hill_climbing, k2
@@ -93,7 +94,7 @@ def learn(
     named = {name for child, above in (parents or {}).items() for name in (child, *above)}
     if seed < 0:
         raise ParameterError(f"the seed is {seed}", fix="give a number from 0 on")
-    rules = Constraints(tuple(required), tuple(forbidden), tuple(map(tuple, tiers)), max_parents)
+    rules = Constraints.of(required, forbidden, tiers, max_parents)
     try:
         rows = _coded(table, ignore, states, named, weight, weights, kinds, cuts).with_states()
     except TooManyRowsToBring as many:
@@ -136,7 +137,7 @@ def learn(
         else:
             found = search(whole.complete())
         notes += found.notes
-        parents = {name: [rows.names[k] for k in above] for name, above in zip(rows.names, found.parents, strict=True)}
+        parents = found.by_name(rows.names)
         notes += [_ENDED_EARLY["exact" if method == "exact" else "climb"]] * found.interrupted
         rows = whole if missing == "drop" else rows
     if missing in WAYS:
@@ -239,7 +240,7 @@ def _found(
 ) -> Search:
     """The graph that a method finds in whole rows."""
     if method == "pc":
-        return _by_independence(rows, rules, alpha, progress)
+        return pc_graph(GTest(rows), rules, alpha, progress)
     if method == "chow-liu":
         return Search(chow_liu(rows.complete(), root), 0.0)
     if method == "hill-climbing":
@@ -256,15 +257,6 @@ def _found(
         parents = k2(scores, order, rules)
         return Search(parents, scores.total(parents))
     raise ParameterError(f"there is no method {method!r}", fix=guess(method, METHODS))
-
-
-def _by_independence(rows: CodedRows, rules: Constraints, alpha: float, progress: Progress) -> Search:
-    """A graph of the class that independences ask for, and what is not known of it."""
-    found = pc(rows, rules, alpha=alpha, progress=progress)
-    open_ = ", ".join(f"{rows.names[u]} - {rows.names[v]}" for u, v in found.undirected)
-    against = ", ".join(f"{rows.names[u]} -> {rows.names[v]}" for u, v in dict.fromkeys(found.conflicts))
-    notes = {"rows do not tell the direction of": open_, "tests contradict each other about": against}
-    return Search(parents_of(found), 0.0, notes=tuple(f"{what} {edges}" for what, edges in notes.items() if edges))
 
 
 def _refuse_unused(method: str, rules: Constraints, order: Sequence[str] | None, root: str | None) -> None:

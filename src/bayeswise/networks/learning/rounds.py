@@ -202,7 +202,7 @@ def learned_in_rounds(
     interrupted = False
     if parents is None:
         search = _found(table, method, score, smoothing, order, root, rules, tabu, restarts, seed, progress)
-        parents = {name: [names[k] for k in above] for name, above in zip(names, search.parents, strict=True)}
+        parents = search.by_name(names)
         interrupted = search.interrupted
     graph = {name: tuple(parents.get(name, ())) for name in names}
     scopes = [tuple(sorted(names.index(each) for each in (name, *above))) for name, above in graph.items()]

@@ -6,7 +6,9 @@ numbers.py    the numbers given the states: least squares, for many configuratio
 answering.py  exact answers: numbers are integrated out before states
 sampling.py   answers with error bars, and rows drawn from the network
 mixture.py    what an answer about a number is
-learning.py   networks from rows, by exact scatter
+rows.py       rows of numbers and states, and the exact scatter of the numbers
+tests.py      tests of independence between numbers and states
+learning.py   networks from rows
 """
 
 from __future__ import annotations

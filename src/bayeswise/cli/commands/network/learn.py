@@ -50,6 +50,8 @@ def learn(
     tier: Annotated[
         list[str] | None,
         typer.Option(
+            "--tier",
+            "--tiers",
             metavar="A,B,...",
             help="Temporal tier: later tiers have no edges into it. Repeat for each tier, earliest first.",
         ),
@@ -84,7 +86,9 @@ def learn(
     gaussian: Annotated[
         bool,
         typer.Option(
-            "--gaussian", help="Keep numbers as Gaussian nodes instead of cutting them; writes a .bayeswise file."
+            "--gaussian",
+            help="Keep numbers as Gaussian nodes instead of cutting them, the graph by hill-climbing or pc; "
+            "writes a .bayeswise file.",
         ),
     ] = False,
     category: columns.Categories = None,
@@ -169,16 +173,17 @@ def _learn_gaussian(
 ) -> None:
     """A network in which numbers stay numbers."""
     from bayeswise.networks.mixed import MixedNetwork
+    from bayeswise.networks.mixed.learning import METHODS
 
     given = next((option for option, value in unused.items() if value), None)
-    if given or overrides["method"] not in ("auto", "hill-climbing"):
+    if given or overrides["method"] not in METHODS:
         raise UsageError(
             f"--gaussian makes no use of {given or '--method ' + overrides['method']}", fix="leave one of them out"
         )
     if not output.lower().endswith(".bayeswise"):
         raise UsageError(f"{output}: other formats have no Gaussian nodes", fix="name a file that ends in .bayeswise")
-    kept = ("score", "max_parents", "prior", "smoothing", "seed", "restarts", "required", "forbidden", "tiers")
-    options = {name: overrides[name] for name in (*kept, "missing")}
+    kept = ("method", "score", "alpha", "required", "forbidden", "tiers", "max_parents", "restarts", "seed")
+    options = {name: overrides[name] for name in (*kept, "prior", "smoothing", "missing")}
     with StepsBar() as bar:
         network = MixedNetwork.learn(
             source, ignore=ignore, kinds=asked["kinds"], weight=weight, **options, progress=bar
@@ -248,12 +253,7 @@ def _learned(
     network = BeliefNetwork.learn(rows, **overrides, progress=bar)
     if strengths is None:
         return network, None
-    rules = Constraints(
-        tuple(overrides["required"]),
-        tuple(overrides["forbidden"]),
-        tuple(map(tuple, overrides["tiers"])),
-        overrides["max_parents"],
-    )
+    rules = Constraints.of(*(overrides[name] for name in ("required", "forbidden", "tiers", "max_parents")))
     resamples, averaged = strengths
     options = {key: overrides[key] for key in ("score", "smoothing", "seed")}
     method = chosen_method(overrides.get("method", "auto"), len(rows.names), overrides["restarts"])

@@ -1,4 +1,5 @@
 """Graphs by what is independent of what.
 
-pc.py  PC-stable: edges by tests of independence
+tests.py  what is asked of a test, and the G test of counts
+pc.py     PC-stable: edges by tests of independence
 """

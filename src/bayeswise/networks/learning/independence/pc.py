@@ -6,75 +6,20 @@ decided by the separating set with the largest p-value (Ramsey 2016), so that th
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
 
-from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.arrays import BoolArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.special import chdtrc
 from bayeswise.networks.equivalence import EquivalenceClass
-from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, silent
-from bayeswise.networks.learning.rows import CodedRows, summed_weights
-
-MOST_CELLS = 1 << 20
-"""A test over more cells is not made: the columns count as dependent there."""
-
-
-class IndependenceTest:
-    """The G test: 2 sum n log(n n_z / n_xz n_yz), a chi-square variable if x and y are independent given z.
-
-    A margin without rows takes no degree of freedom.
-
-    >>> rows = CodedRows.of({"a": [0, 0, 1, 1] * 9, "b": [0, 1, 0, 1] * 9, "c": [0, 1, 1, 0] * 9})
-    >>> test = IndependenceTest(rows)
-    >>> test.p_value(0, 1, ()), test.p_value(0, 1, (2,)) < 1e-6
-    (1.0, True)
-    """
-
-    def __init__(self, rows: CodedRows) -> None:
-        self._columns = [np.ascontiguousarray(column, dtype=np.int64) for column in rows.complete().codes.T]
-        self._n_rows, self._sizes, self._weights = len(rows.codes), rows.sizes, rows.weights
-        self.n_tests = 0
-
-    def p_value(self, x: int, y: int, given: Sequence[int]) -> float:
-        """The probability of as large a dependence by chance."""
-        sizes = [self._sizes[x], self._sizes[y]]
-        self.n_tests += 1
-        which, n_cases = self._cases(given)
-        if n_cases * math.prod(sizes) > MOST_CELLS:
-            return 0.0
-        cell = (which * sizes[0] + self._columns[x]) * sizes[1] + self._columns[y]
-        n = summed_weights(cell, n_cases * math.prod(sizes), self._weights).reshape(n_cases, *sizes)
-        of_x, of_y, of_z = n.sum(axis=2, keepdims=True), n.sum(axis=1, keepdims=True), n.sum(axis=(1, 2), keepdims=True)
-        freedom = ((of_x > 0).sum(axis=1) - 1).clip(0) * ((of_y > 0).sum(axis=2) - 1).clip(0)
-        if not freedom.any():
-            return 1.0
-        return float(chdtrc(float(freedom.sum()), max(0.0, 2.0 * _information(n, of_x, of_y, of_z))))
-
-    def _cases(self, given: Sequence[int]) -> tuple[IntArray, int]:
-        """The configuration of the given columns in each row; where these are many, only those that occur."""
-        which = np.zeros(self._n_rows, dtype=np.int64)
-        for column in given:
-            which = which * self._sizes[column] + self._columns[column]
-        n_cases = math.prod(self._sizes[column] for column in given)
-        if n_cases <= self._n_rows:
-            return which, n_cases
-        shown, which = np.unique(which, return_inverse=True)
-        return np.asarray(which.ravel(), dtype=np.int64), len(shown)
-
-
-def _information(n: FloatArray, of_x: FloatArray, of_y: FloatArray, of_z: FloatArray) -> float:
-    """sum n log(n n_z / n_x n_y) over the cells that rows are in."""
-    seen = n > 0
-    ratio = np.divide(n * of_z, of_x * of_y, out=np.ones_like(n), where=seen)
-    return math.fsum((n * np.log(ratio))[seen])
+from bayeswise.networks.learning.constraints import Constraints, Progress, Search, silent
+from bayeswise.networks.learning.independence.tests import IndependenceTest
 
 
 def pc(
-    rows: CodedRows,
+    test: IndependenceTest,
     constraints: Constraints | None = None,
     *,
     alpha: float = 0.05,
@@ -84,12 +29,21 @@ def pc(
     if not 0.0 < alpha < 1.0:
         raise ParameterError(f"alpha is {alpha!r}", fix="choose a level of significance between 0 and 1, as 0.05")
     rules = constraints or Constraints()
-    may = rules.allowed(rows.names)
-    fixed = np.zeros_like(may)
-    for child, above in enumerate(rules.start(rows.names)):
-        fixed[list(above), child] = True
-    beside, separators = _skeleton(IndependenceTest(rows), may | may.T, fixed | fixed.T, alpha, rules, progress)
+    may, fixed = rules.allowed(test.names), rules.fixed(test.names)
+    beside, separators = _skeleton(test, may | may.T, fixed | fixed.T, alpha, rules, progress)
     return EquivalenceClass.of_skeleton(beside, separators, may, fixed)
+
+
+def pc_graph(test: IndependenceTest, rules: Constraints, alpha: float, progress: Progress) -> Search:
+    """A graph of the class that independences ask for, and what is not known of it."""
+    found = pc(test, rules, alpha=alpha, progress=progress)
+    parents = [tuple(np.flatnonzero(column).tolist()) for column in found.member().T]
+    notes = {
+        "rows do not tell the direction of": [f"{test.names[u]} - {test.names[v]}" for u, v in found.undirected],
+        "tests contradict each other about": [f"{test.names[u]} -> {test.names[v]}" for u, v in found.conflicts],
+    }
+    said = tuple(f"{what} {', '.join(dict.fromkeys(edges))}" for what, edges in notes.items() if edges)
+    return Search(parents, 0.0, notes=said)
 
 
 Separators = dict[tuple[int, int], tuple[float, tuple[int, ...]]]
@@ -135,8 +89,3 @@ def _best_separator(
     if not sets:
         return None
     return max(((test.p_value(x, y, chosen), chosen) for chosen in sorted(sets)), key=lambda found: found[0])
-
-
-def parents_of(found: EquivalenceClass) -> Parents:
-    """The parents of each node in one graph of the class."""
-    return [tuple(np.flatnonzero(column).tolist()) for column in found.member().T]

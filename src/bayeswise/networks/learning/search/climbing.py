@@ -98,14 +98,12 @@ class _Climber:
         self.scores, self.n = scores, len(scores.names)
         self.may = rules.allowed(scores.names)
         self.most = rules.most(self.n)
-        self.fixed = np.zeros((self.n, self.n), dtype=bool)
+        self.fixed = rules.fixed(scores.names)
         self.edge = np.zeros((self.n, self.n), dtype=bool)  # [parent, child]
         self.led = np.eye(self.n, dtype=bool)  # [node, ancestor or itself]
         self.above: list[set[int]] = [set() for _ in range(self.n)]
-        for child, above in enumerate(rules.start(scores.names)):
-            for parent in sorted(above):
-                self.fixed[parent, child] = True
-                self.put(parent, child)
+        for parent, child in np.argwhere(self.fixed.T)[:, ::-1].tolist():
+            self.put(parent, child)
         self.now = np.array([scores.family(node, self.above[node]) for node in range(self.n)])
         if (self.now == -math.inf).any():
             raise ParameterError(
