@@ -15,6 +15,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NetworkError, ParameterError
+from bayeswise.networks.arguments import names_of
 from bayeswise.networks.node import LARGEST_TABLE, checked
 
 
@@ -34,15 +35,18 @@ class NoisyMax:
     def __init__(self, causes: Sequence[Any], leak: Sequence[float] | None = None) -> None:
         try:
             tables = [np.array(cause, dtype=np.float64) for cause in causes]
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             raise ParameterError("a cause of a noisy maximum is not a table of numbers", fix="give rows of p") from None
-        n_states = tables[0].shape[-1] if tables else 0
+        n_states = tables[0].shape[-1] if tables and tables[0].ndim else 0
         if not n_states or any(table.ndim != 2 or table.shape[1] != n_states for table in tables):
             raise ParameterError(
                 "causes of a noisy maximum are tables with one column for each state of the effect",
                 fix="give [[p, ...], ...] for each cause, a row for each of its states",
             )
-        base = np.eye(n_states)[-1] if leak is None else np.array(leak, dtype=np.float64)
+        try:
+            base = np.eye(n_states)[-1] if leak is None else np.array(leak, dtype=np.float64)
+        except (TypeError, ValueError, OverflowError):
+            raise ParameterError(f"the leak is {leak!r:.80}", fix="give a number for each state") from None
         if base.shape != (n_states,):
             raise ParameterError(f"the leak has {base.size} numbers for {n_states} states", fix="give one for each")
         kept = [checked("noisy maximum", table, [])[0] for table in (*tables, base[None, :])]
@@ -100,7 +104,7 @@ def NoisyOr(causes: Mapping[str, float] | Sequence[float], leak: float = 0.0) ->
     >>> NoisyOr({"flu": 0.8, "cold": 0.5})
     NoisyMax(2 causes, 2 states)
     """
-    chances = list(causes.values() if isinstance(causes, Mapping) else causes)
+    chances = list(causes.values()) if isinstance(causes, Mapping) else names_of(causes, "causes")
     for p in (*chances, leak):
         if not isinstance(p, int | float | np.number):
             raise ParameterError(f"the chance of a cause is {p!r:.80}", fix="give a number from 0 to 1")

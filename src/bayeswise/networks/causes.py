@@ -16,6 +16,7 @@ import numpy as np
 
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.errors import ParameterError, TooLargeError
+from bayeswise.networks.arguments import by_node, names_of
 from bayeswise.networks.node import Node
 from bayeswise.tables.schema.labels import Label
 
@@ -29,9 +30,7 @@ def intervened(network: BeliefNetwork, actions: Mapping[str, Any]) -> BeliefNetw
     """The network with the nodes of `actions` cut from their parents and certain of their states."""
     from bayeswise.networks.network import BeliefNetwork
 
-    if not isinstance(actions, Mapping):
-        raise ParameterError(f"do takes {{node: state}}; found {actions!r:.80}", fix="write do={'node': 'state'}")
-    chosen = {name: network.code(name, state) for name, state in actions.items()}
+    chosen = {name: network.code(name, state) for name, state in by_node(actions, "do").items()}
     nodes = [network.node(name) for name in network]
     for place, node in enumerate(nodes):
         if node.name in chosen:
@@ -113,7 +112,7 @@ def _two(network: BeliefNetwork, cause: str, effect: str) -> tuple[int, int]:
 
 
 def _allowed(network: BeliefNetwork, observed: Iterable[str] | None) -> set[int]:
-    return set(range(len(network))) if observed is None else {network.place(name) for name in observed}
+    return set(range(len(network))) if observed is None else {network.place(name) for name in names_of(observed)}
 
 
 # -- effects ----------------------------------------------------------------------------------------------------
@@ -157,7 +156,7 @@ def causal_effect(
 ) -> CausalEffect:
     """The effect by cutting the graph; which observed nodes would tell it from a table."""
     _two(network, cause, effect)
-    measured = None if observed is None else list(observed)
+    measured = None if observed is None else names_of(observed)
     done, seen = {}, {}
     for state in network.states(cause):
         done[state] = dict(network.do({cause: state}).query(effect))

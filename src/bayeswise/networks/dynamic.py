@@ -18,6 +18,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, NetworkError, ParameterError, TooLargeError
+from bayeswise.networks.arguments import graph_of, names_of, whole_number
 from bayeswise.networks.inference.distribution import Distribution
 from bayeswise.networks.inference.engine import Finding
 from bayeswise.networks.learning.rows import CodedRows
@@ -41,6 +42,8 @@ def before(name: str) -> str:
     >>> before("rain")
     'rain[-1]'
     """
+    if not isinstance(name, str):
+        raise ParameterError(f"a node has a text for a name; found {name!r:.80}", fix="give the name of a node")
     return name + _BEFORE
 
 
@@ -72,7 +75,7 @@ class DynamicNetwork:
     def __init__(self, first: Iterable[Node], later: Iterable[Node], *, name: str = "dynamic network") -> None:
         self.name = name
         self.first = BeliefNetwork(first, name=f"{name}, first slice")
-        self._later = list(later)
+        self._later = _nodes(later)
         self.names = self.first.names
         self._check_slices()
         above = {parent for node in self._later for parent in node.parents if parent.endswith(_BEFORE)}
@@ -123,8 +126,7 @@ class DynamicNetwork:
 
     def unrolled(self, n_steps: int) -> BeliefNetwork:
         """An ordinary network of so many slices; its nodes are called rain[0], rain[1], ..."""
-        if n_steps < 1:
-            raise ParameterError(f"n_steps is {n_steps}", fix="choose a number from 1 on")
+        whole_number(n_steps, "n_steps")
 
         def placed(parent: str, step: int) -> str:
             return f"{parent.removesuffix(_BEFORE)}[{step - 1 if parent.endswith(_BEFORE) else step}]"
@@ -144,7 +146,8 @@ class DynamicNetwork:
 
     def predicted(self, evidence: Steps, n_steps: int) -> list[StepBelief]:
         """P(node | all evidence) for the steps after the last one."""
-        return list(self.filtered([*evidence, *({} for _ in range(n_steps))]))[len(evidence) :]
+        seen, n_steps = steps_of(evidence), whole_number(n_steps, "n_steps", 0)
+        return list(self.filtered([*seen, *({} for _ in range(n_steps))]))[len(seen) :]
 
     def smoothed(self, evidence: Steps) -> list[StepBelief]:
         """P(node at t | evidence of all steps) for each step: forward, then backward."""
@@ -172,15 +175,17 @@ class DynamicNetwork:
 
     def most_probable(self, evidence: Steps) -> list[dict[str, Label]]:
         """The most probable states of all nodes at all steps together (for one hidden node: Viterbi's path)."""
-        if not evidence:
+        seen = steps_of(evidence)
+        if not seen:
             return []
-        found = self.unrolled(len(evidence)).most_probable(
-            {f"{name}[{step}]": state for step, given in enumerate(evidence) for name, state in given.items()}
+        found = self.unrolled(len(seen)).most_probable(
+            {f"{self._known(name)}[{step}]": state for step, given in enumerate(seen) for name, state in given.items()}
         )
-        return [{name: found.states[f"{name}[{step}]"] for name in self.names} for step in range(len(evidence))]
+        return [{name: found.states[f"{name}[{step}]"] for name in self.names} for step in range(len(seen))]
 
     def sample(self, n_sequences: int, n_steps: int, seed: int = 0) -> dict[str, list[Any]]:
         """Sequences drawn from the network, in long format: columns sequence, time and the nodes."""
+        whole_number(n_sequences, "n_sequences", 0)
         drawn = self.unrolled(n_steps).sample(n_sequences, seed=seed)
         table: dict[str, list[Any]] = {
             "sequence": [k for k in range(n_sequences) for _ in range(n_steps)],
@@ -195,9 +200,7 @@ class DynamicNetwork:
     def _forward(self, evidence: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, Finding, FloatArray, float]]:
         """For each step: what is known in its network, the belief about the interface after, and log P so far."""
         belief, log_evidence = np.ones(1), 0.0
-        for step, given in enumerate(evidence):
-            if not isinstance(given, Mapping):
-                raise ParameterError(f"step {step} is {given!r:.80}", fix="give {node: state} for each step, or {}")
+        for step, given in enumerate(_each_step(evidence)):
             network = self._first_step if step == 0 else self._later_step
             states = {network.place(self._known(name)): network.code(name, state) for name, state in given.items()}
             likelihoods: dict[int, FloatArray] = {}
@@ -215,9 +218,7 @@ class DynamicNetwork:
             yield step, found, belief, log_evidence
 
     def _known(self, name: str) -> str:
-        if name not in self.names:
-            raise ParameterError(f"the network has no node {name!r}", fix=guess(name, self.names))
-        return name
+        return self.names[self.first.place(name)]
 
     @staticmethod
     def _posterior(network: BeliefNetwork, target: int, found: Finding) -> tuple[FloatArray, float]:
@@ -251,6 +252,9 @@ class DynamicNetwork:
         >>> DynamicNetwork.learn(walk, sequence="who", time="t", first={}, later={"at": ["at[-1]"]}, prior="none")
         DynamicNetwork(1 nodes, interface: at)
         """
+        for what, name in (("sequence", sequence), ("time", time)):
+            if not isinstance(name, str):
+                raise ParameterError(f"{what} is {name!r:.80}", fix="give the name of a column")
         source = open_source(table)
         known = [column.name for column in source.columns]
         order, starts = _order(source, *(find_name(name, known, where=source.description) for name in (sequence, time)))
@@ -272,9 +276,39 @@ class DynamicNetwork:
         return cls([start.node(name) for name in names], [step.node(name) for name in names])
 
 
+def _nodes(nodes: Iterable[Node]) -> list[Node]:
+    """The nodes of later slices, which make a network only beside those of the slice before."""
+    given = names_of(nodes)
+    for node in given:
+        if not isinstance(node, Node):
+            raise NetworkError(f"a slice is made of nodes; found {node!r:.80}", fix="write Node(name, states, table)")
+    return given
+
+
+def _each_step(evidence: Any) -> Iterator[Mapping[str, Any]]:
+    """Steps as they come, each checked when it is read."""
+    if isinstance(evidence, str | Mapping) or not isinstance(evidence, Iterable):
+        raise ParameterError(f"the steps are {evidence!r:.80}", fix="give a list with {node: state} for each step")
+    for step, given in enumerate(evidence):
+        if not isinstance(given, Mapping):
+            raise ParameterError(f"step {step} is {given!r:.80}", fix="give {node: state} for each step, or {}")
+        yield given
+
+
+def steps_of(evidence: Any) -> list[Mapping[str, Any]]:
+    """All steps of a sequence."""
+    return list(_each_step(evidence))
+
+
 def _whole(graph: Mapping[str, Sequence[str]] | None, names: Sequence[str]) -> dict[str, Sequence[str]] | None:
     """A graph with the nodes that have no parents, too."""
-    return None if graph is None else {name: graph.get(name, ()) for name in names}
+    if graph is None:
+        return None
+    given = graph_of(graph)
+    for name in given:
+        if name not in names:
+            raise ParameterError(f"the table has no column {name!r}", fix=guess(name, names))
+    return {name: given.get(name, ()) for name in names}
 
 
 def _order(source: Source, sequence: str, time: str) -> tuple[IntArray, BoolArray]:

@@ -9,6 +9,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NetworkError, ParameterError
+from bayeswise.networks.arguments import by_node
 from bayeswise.networks.node import Node
 
 if TYPE_CHECKING:
@@ -50,9 +51,10 @@ class NetworkEdits:
     # -- states -------------------------------------------------------------------------------------------------
     def rename_states(self, name: str, states: Mapping[Any, Any]) -> BeliefNetwork:
         """The same network under other names of some states of a node."""
-        for old in states:
+        given = by_node(states, "renaming states", of_each="new name")
+        for old in given:
             self.network.code(name, old)
-        return self._made(self._relabelled(node, states) if node.name == name else node for node in self._nodes())
+        return self._made(self._relabelled(node, given) if node.name == name else node for node in self._nodes())
 
     @staticmethod
     def _relabelled(node: Node, states: Mapping[Any, Any]) -> Node:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.errors import NetworkError, ParameterError
+from bayeswise.networks.arguments import names_of
 from bayeswise.render.labels import guess
 
 
@@ -42,7 +43,7 @@ class NamedGraph:
         return iter(self.names)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._places
+        return isinstance(name, str) and name in self._places
 
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:6]) + (f", ... {len(self) - 6} more" if len(self) > 6 else "")
@@ -59,6 +60,8 @@ class NamedGraph:
 
     def place(self, name: str) -> int:
         """The position of a node, or an error that guesses what was meant."""
+        if not isinstance(name, str):
+            raise ParameterError(f"a node has a text for a name; found {name!r:.80}", fix=guess("", self.names))
         if name not in self._places:
             raise ParameterError(f"the network has no node {name!r}", fix=guess(name, self.names))
         return self._places[name]
@@ -107,15 +110,11 @@ class NamedGraph:
 
         `soft` are nodes with soft evidence: they open colliders as observed ones do, and block nothing.
         """
-        sides = [[self.place(name) for name in _as_names(side)] for side in (left, right, given, soft)]
+        sides = [[self.place(name) for name in names_of(side)] for side in (left, right, given, soft)]
         return graph.d_separated(self._parents, *sides)
 
     def d_connected(self, node: str, given: Iterable[str] = (), *, soft: Iterable[str] = ()) -> tuple[str, ...]:
         """The other nodes that may say something about a node once `given` is known: those not d-separated from it."""
-        known, hinted = ([self.place(name) for name in _as_names(names)] for names in (given, soft))
+        known, hinted = ([self.place(name) for name in names_of(names)] for names in (given, soft))
         found = graph.reachable(self._parents, [self.place(node)], known, hinted) - {self.place(node)}
         return tuple(name for place, name in enumerate(self.names) if place in found)
-
-
-def _as_names(names: str | Iterable[str]) -> list[str]:
-    return [names] if isinstance(names, str) else list(names)

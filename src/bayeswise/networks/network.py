@@ -12,6 +12,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.arguments import by_node, soft_by_node
 from bayeswise.networks.canonical import NoisyMax
 from bayeswise.networks.node import Evidence, Node, Soft
 from bayeswise.networks.structure import NetworkStructure
@@ -66,7 +67,7 @@ class BeliefNetwork(NetworkStructure):
         `distributions` {node: {state: p}} are beliefs that shall hold afterwards, by Jeffrey's rule. `do` {node: state}
         sets nodes by hand before anything is observed: P(nodes | do(...), evidence).
         """
-        if do:
+        if do is not None:
             return self.do(do).query(nodes, evidence, soft=soft, distributions=distributions)
         return self.engine.query(nodes, evidence, self._soft(evidence, soft, distributions))
 
@@ -78,13 +79,14 @@ class BeliefNetwork(NetworkStructure):
 
     def _soft(self, evidence: Evidence | None, soft: Soft | None, distributions: Soft | None) -> Soft | None:
         """Soft evidence, with what makes distributions hold."""
-        if not distributions:
+        if distributions is None:
             return soft
+        wanted = soft_by_node(distributions, "distribution", "probability")
         from bayeswise.networks.inference.jeffrey import likelihoods_for
 
-        if set(distributions) & {*(soft or {}), *(evidence or {})}:
+        if set(wanted) & {*soft_by_node(soft), *by_node(evidence)}:
             raise ParameterError("a node has both evidence and a distribution", fix="give it one of them")
-        return likelihoods_for(self, distributions, evidence, soft)
+        return likelihoods_for(self, wanted, evidence, soft)
 
     def log_evidence(self, evidence: Evidence, *, soft: Soft | None = None) -> float:
         """log P(evidence); minus infinity if it is impossible."""
@@ -210,10 +212,11 @@ class BeliefNetwork(NetworkStructure):
 
     def changed(self, tables: Mapping[str, Any]) -> BeliefNetwork:
         """The same graph with other tables for some nodes."""
-        for name in tables:
+        given = by_node(tables, "tables", of_each="table")
+        for name in given:
             self.place(name)
         kept = {name: self.table(name) for name in self.names}
-        nodes = [Node(n, self.states(n), {**kept, **tables}[n], self.parents(n)) for n in self.names]
+        nodes = [Node(n, self.states(n), {**kept, **given}[n], self.parents(n)) for n in self.names]
         return BeliefNetwork(nodes, name=self.name)
 
     @property

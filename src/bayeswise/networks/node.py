@@ -43,10 +43,17 @@ class Node:
             raise NetworkError(f"the parents of {name!r} are the text {parents!r}", fix=f"write [{parents!r}]")
         if isinstance(states, str):
             raise NetworkError(f"the states of {name!r} are the text {states!r}", fix="give a list of states")
+        for what, given in (("states", states), ("parents", parents)):
+            if not isinstance(given, Iterable):
+                raise NetworkError(f"the {what} of {name!r} are {given!r:.80}", fix="give a list")
+        above = tuple(parents)
+        for parent in above:
+            if not isinstance(parent, str):
+                raise NetworkError(f"a parent of {name!r} is {parent!r:.80}", fix="give the name of a node")
         vocabulary = states if isinstance(states, Vocabulary) else Vocabulary(states)
         if not vocabulary:
             raise NetworkError(f"node {name!r} has no state", fix="name its states")
-        for field, value in (("name", name), ("states", vocabulary), ("table", table), ("parents", tuple(parents))):
+        for field, value in (("name", name), ("states", vocabulary), ("table", table), ("parents", above)):
             object.__setattr__(self, field, value)
         if len(set(self.parents)) < len(self.parents):
             raise NetworkError(f"node {name!r} has a parent twice: {', '.join(self.parents)}", fix="name it once")

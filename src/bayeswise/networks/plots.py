@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.foundation.errors import ParameterError, TooLargeError
+from bayeswise.networks.arguments import names_of
 from bayeswise.networks.explaining.account_views import change_text, finding_text
 from bayeswise.networks.node import Evidence, Soft
 from bayeswise.render.display import Display, bare, label, note, titled
@@ -119,7 +121,9 @@ def picture_of(
     by: str | None = None,
 ) -> Picture:
     """All nodes or some, with the edges between them; where exact beliefs need too much memory, without them."""
-    shown = list(network.names if nodes is None else dict.fromkeys(network.names[network.place(n)] for n in nodes))
+    shown = list(
+        network.names if nodes is None else dict.fromkeys(network.names[network.place(n)] for n in names_of(nodes))
+    )
     marginals: dict[str, Distribution] = {}
     if beliefs:
         try:
@@ -228,7 +232,12 @@ def _measured(strengths: EdgeStrengths | Mapping[Edge, float], by: str | None) -
     if isinstance(strengths, Mapping):
         if by is not None:
             raise ParameterError("a table of strengths has one measure", fix="leave out `by`")
+        for edge, value in strengths.items():
+            if not isinstance(value, Real):
+                raise ParameterError(f"the strength of {edge!r:.80} is {value!r:.80}", fix="give a number")
         return {edge: float(value) for edge, value in strengths.items()}, "", "the strength of the edge"
+    if isinstance(strengths, str) or not all(hasattr(edge, "in_graph") for edge in names_of(strengths, "strengths")):
+        raise ParameterError(f"strengths is {strengths!r:.80}", fix="give {(parent, child): number}")
     if by is not None and by not in MEASURES:
         raise ParameterError(f"edges have no measure {by!r}", fix=guess(by, list(MEASURES)))
     for measure in (by,) if by is not None else MEASURES:

@@ -111,9 +111,21 @@ class NetworkStructure(NamedGraph):
 
 def _nodes(nodes: Iterable[Node] | Mapping[str, Mapping[str, Any]]) -> list[Node]:
     if isinstance(nodes, Mapping):
-        return [Node(name, **parts) for name, parts in nodes.items()]
+        return [_written(name, parts) for name, parts in nodes.items()]
+    if not isinstance(nodes, Iterable):
+        raise NetworkError(f"a network is made of nodes; found {nodes!r:.80}", fix="give a list of them")
     given = list(nodes)
     for node in given:
         if not isinstance(node, Node):
             raise NetworkError(f"a network is made of nodes; found {node!r}", fix="write Node(name, states, table)")
     return given
+
+
+def _written(name: str, parts: Any) -> Node:
+    """A node of a mapping {name: {"states": ..., "table": ..., "parents": ...}}."""
+    allowed = ("states", "table", "parents")
+    if not isinstance(parts, Mapping) or not {"states", "table"} <= set(parts) <= set(allowed):
+        raise NetworkError(
+            f"node {name!r:.80} is {parts!r:.80}", fix='write {"states": [...], "table": ..., "parents": [...]}'
+        )
+    return Node(name, parts["states"], parts["table"], parts.get("parents", ()))

@@ -12,6 +12,7 @@ import numpy as np
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.arguments import by_node, soft_by_node
 from bayeswise.networks.inference.distribution import Distribution, Explanation
 from bayeswise.networks.node import Evidence, Soft
 from bayeswise.render.plain import json_number, json_value
@@ -149,12 +150,12 @@ def account_of(
     network: BeliefNetwork, node: str, evidence: Evidence, state: Any = None, soft: Soft | None = None
 ) -> NetworkAccount:
     """The account of a query; without a state, of the one that the evidence makes most probable."""
-    hard = {name: network.states(name)[network.code(name, seen)] for name, seen in evidence.items()}
-    likelihoods = dict(soft or {})
+    hard = {name: network.states(name)[network.code(name, seen)] for name, seen in by_node(evidence).items()}
+    likelihoods = dict(soft_by_node(soft))
     if set(hard) & set(likelihoods):
         twice = next(name for name in hard if name in likelihoods)
         raise ParameterError(f"node {twice!r} has hard and soft evidence", fix="give it one of them")
-    if node in hard:
+    if network.names[network.place(node)] in hard:
         raise ParameterError(f"node {node!r} is observed: there is nothing to explain", fix="ask for another node")
     posterior = network.query(node, hard, soft=likelihoods)
     chosen = posterior.best if state is None else network.states(node)[network.code(node, state)]
@@ -254,8 +255,8 @@ def mutual_information(
     >>> mutual_information(BeliefNetwork([rain, wet, Node("luck", [0, 1], 0.5)]), "rain")
     {'wet': 1.0, 'luck': 0.0}
     """
-    seen = dict(evidence or {})
-    if node in seen:
+    seen = dict(by_node(evidence))
+    if network.names[network.place(node)] in seen:
         raise ParameterError(f"node {node!r} is observed: nothing can say more about it", fix="ask for another node")
     before = network.marginals(seen, soft=soft)
     given, hinted = ([network.place(name) for name in names] for names in (seen, soft or {}))

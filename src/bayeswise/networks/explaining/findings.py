@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.arguments import by_node
 from bayeswise.networks.node import Evidence
 from bayeswise.tables.schema.labels import Label
 
@@ -41,7 +42,7 @@ class Conflict:
 
 def conflict_of(network: BeliefNetwork, evidence: Evidence) -> Conflict:
     """The conflict of all findings, of all but one, and the states that explain it."""
-    findings = {name: network.states(name)[network.code(name, state)] for name, state in evidence.items()}
+    findings = {name: network.states(name)[network.code(name, state)] for name, state in by_node(evidence).items()}
     if not findings:
         raise ParameterError("there are no findings", fix="give two or more")
     single = {name: network.log_evidence({name: state}) / math.log(2) for name, state in findings.items()}

@@ -16,6 +16,7 @@ import numpy as np
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
+from bayeswise.networks.arguments import names_of
 from bayeswise.networks.node import Evidence, Soft, configuration
 from bayeswise.tables.schema.labels import Label, find_state
 
@@ -142,7 +143,7 @@ def sensitivities(
     if target in found.states:
         raise ParameterError(f"node {query!r} is observed: no table matters to it", fix="ask for another node")
     network.query(query, evidence, soft=soft)  # impossible evidence is named here
-    places = range(len(network)) if tables is None else [network.place(name) for name in tables]
+    places = range(len(network)) if tables is None else [network.place(name) for name in names_of(tables)]
     return sorted(_functions(network, target, found, places), key=lambda each: -round(each.impact, 12))
 
 

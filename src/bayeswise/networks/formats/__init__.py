@@ -87,6 +87,7 @@ FORMATS: dict[str, Format] = {
 
 def read(path: str | os.PathLike[str]) -> BeliefNetwork:
     """The network in a file; its suffix says the format, and .bayeswise is a model file."""
+    _refuse_what_is_not_a_path(path)
     if Path(path).suffix.lower() == MODEL_SUFFIX:
         return _loaded(path)
     if not is_stream(path):
@@ -148,6 +149,7 @@ def suffix_of(text: str) -> str | None:
 
 def write(network: BeliefNetwork, path: str | os.PathLike[str]) -> tuple[str, ...]:
     """The file is there when all of it is; what the format cannot hold is answered."""
+    _refuse_what_is_not_a_path(path)
     if Path(path).suffix.lower() == MODEL_SUFFIX:
         network.save(path)
         return ()
@@ -195,6 +197,11 @@ def _loaded(path: str | os.PathLike[str]) -> BeliefNetwork:
         what = f"{os.fspath(path)!r} holds a {type(model).__name__}, not a network of states"
         raise KindError(what, fix="use bw.load; networks with numbers: bayeswise network query, show")
     return found
+
+
+def _refuse_what_is_not_a_path(path: object) -> None:
+    if not isinstance(path, str | os.PathLike):
+        raise ParameterError(f"the path of a network file is {path!r:.80}", fix="give a text or a pathlib.Path")
 
 
 def _format_of(path: str | os.PathLike[str]) -> Format:

@@ -18,6 +18,7 @@ from bayeswise import _kernels
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, TooLargeError
+from bayeswise.networks.arguments import by_node, names_of, soft_by_node
 from bayeswise.networks.canonical import NoisyMax
 from bayeswise.networks.inference.distribution import Distribution, Explanation
 from bayeswise.networks.node import Evidence, Soft
@@ -83,7 +84,7 @@ class Engine:
         self, nodes: str | Iterable[str], evidence: Evidence | None = None, soft: Soft | None = None
     ) -> Distribution:
         """P(nodes | evidence); the last node changes fastest."""
-        names = [nodes] if isinstance(nodes, str) else list(nodes)
+        names = names_of(nodes)
         targets = [self.network.place(name) for name in names]
         if not names or len(set(targets)) < len(targets):
             raise ParameterError(f"a query is about different nodes; found {names}", fix="name each node once")
@@ -155,7 +156,7 @@ class Engine:
     ) -> Explanation:
         """The states of greatest probability: of all nodes, or of some with the others summed out."""
         found = self.finding(evidence, soft)
-        names = self.network.names if nodes is None else tuple(nodes)
+        names = self.network.names if nodes is None else tuple(names_of(nodes))
         targets = [self.network.place(name) for name in names]
         free = [target for target in targets if target not in found.states]
         relevant = graph.ancestors_of(self._parents, [*free, *found.states, *found.likelihoods])
@@ -176,10 +177,10 @@ class Engine:
     def finding(self, evidence: Evidence | None, soft: Soft | None = None) -> Finding:
         """Evidence by position; the order in which it is given does not matter."""
         network = self.network
-        states = {network.place(name): network.code(name, state) for name, state in (evidence or {}).items()}
+        states = {network.place(name): network.code(name, state) for name, state in by_node(evidence).items()}
         likelihoods: dict[int, FloatArray] = {}
         log_scale = 0.0
-        for name, by_state in (soft or {}).items():
+        for name, by_state in soft_by_node(soft).items():
             node = network.place(name)
             likelihood = _likelihood(name, network._states[node], by_state)
             if node in states:
@@ -304,7 +305,14 @@ def _likelihood(name: str, levels: Sequence[Any], by_state: Mapping[Any, float])
     """(n_states,) one number for each state of a node."""
     likelihood = np.full(len(levels), np.nan)
     for state, value in by_state.items():
-        likelihood[find_state(state, levels, what=f"node {name!r} has no state")] = float(value)
+        place = find_state(state, levels, what=f"node {name!r} has no state")
+        try:
+            likelihood[place] = float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise ParameterError(
+                f"the soft evidence on {name!r} has {value!r:.80} for the state {state!r:.80}",
+                fix="give numbers from 0 on",
+            ) from None
     if np.isnan(likelihood).any():
         lost = levels[int(np.argmax(np.isnan(likelihood)))]
         raise ParameterError(

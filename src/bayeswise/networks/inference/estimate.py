@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
+from bayeswise.networks.arguments import seed_of
 from bayeswise.networks.node import Evidence, Soft
 from bayeswise.render.labels import guess
 from bayeswise.tables.schema.labels import Label
@@ -81,8 +82,7 @@ def answer(
     """P(node | evidence) by any method; "auto" is exact where memory allows, else importance sampling."""
     if method not in METHODS:
         raise ParameterError(f"there is no method {method!r}", fix=guess(method, METHODS))
-    if seed < 0:
-        raise ParameterError(f"the seed is {seed}", fix="choose a whole number from 0 on")
+    seed_of(seed)
     if method in ("auto", "exact"):
         try:
             return _exact(network, node, evidence, soft)

@@ -16,8 +16,9 @@ import numpy as np
 
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.foundation.errors import ParameterError, TooFewRowsError
+from bayeswise.foundation.errors import TooFewRowsError
 from bayeswise.foundation.logspace import log
+from bayeswise.networks.arguments import seed_of, whole_number
 from bayeswise.networks.inference.engine import Finding
 from bayeswise.networks.inference.estimate import Estimate
 from bayeswise.networks.inference.propagation import Messages, factors_of
@@ -38,9 +39,8 @@ def sample(network: BeliefNetwork, n_rows: int, seed: int | np.random.Generator)
     >>> BeliefNetwork([Node("sure", ["yes", "no"], [1.0, 0.0])]).sample(2)
     {'sure': ['yes', 'yes']}
     """
-    if isinstance(seed, int) and seed < 0:
-        raise ParameterError(f"the seed is {seed}", fix="choose a whole number from 0 on")
-    codes = sample_codes(network, n_rows, np.random.default_rng(seed))
+    generator = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(seed_of(seed))
+    codes = sample_codes(network, n_rows, generator)
     columns = {}
     for node, name in enumerate(network.names):
         labels = network._states[node].labels
@@ -50,9 +50,7 @@ def sample(network: BeliefNetwork, n_rows: int, seed: int | np.random.Generator)
 
 def sample_codes(network: BeliefNetwork, n_rows: int, generator: np.random.Generator) -> CodeArray:
     """(n_rows, n_nodes) the states by position."""
-    if n_rows < 0:
-        raise ParameterError(f"n_rows is {n_rows}", fix="choose a number from 0 on")
-    codes, _ = weighted(network, n_rows, Finding({}, {}, 0.0), generator)
+    codes, _ = weighted(network, whole_number(n_rows, "n_rows", 0), Finding({}, {}, 0.0), generator)
     return codes
 
 
@@ -142,8 +140,7 @@ def estimate(
     What happens less often than once in all effective rows cannot be excluded by them: no standard error is below one
     over their number.
     """
-    if n_rows < 1:
-        raise ParameterError(f"n_rows is {n_rows}", fix="choose a number from 1 on")
+    whole_number(n_rows, "n_rows")
     method = "importance" if adapted else "likelihood-weighting"
     target = network.place(node)
     found = network.engine.finding(evidence, soft)

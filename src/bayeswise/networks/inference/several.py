@@ -7,6 +7,7 @@ import itertools
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
+from bayeswise.networks.arguments import by_node, soft_by_node, whole_number
 from bayeswise.networks.inference.distribution import Explanation
 from bayeswise.networks.node import Evidence, Soft
 
@@ -23,9 +24,10 @@ def several_most_probable(
 
     Each search fixes the nodes before it as in the best one and rules out states of one node by soft evidence.
     """
-    if not isinstance(n_explanations, int) or not 1 <= n_explanations <= _MOST:
+    if whole_number(n_explanations, "n_explanations") > _MOST:
         raise ParameterError(f"n_explanations is {n_explanations!r:.80}", fix=f"choose a number from 1 to {_MOST:,}")
-    search = _Search(network, dict(evidence or {}), {node: dict(given) for node, given in (soft or {}).items()})
+    hints = {node: dict(given) for node, given in soft_by_node(soft).items()}
+    search = _Search(network, dict(by_node(evidence)), hints)
     search.add({}, {})
     found: list[Explanation] = []
     while search.open and len(found) < n_explanations:

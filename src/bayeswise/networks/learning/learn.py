@@ -8,6 +8,7 @@ from typing import Any
 
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings.declaration import earlier
+from bayeswise.networks.arguments import graph_of, seed_of
 from bayeswise.networks.learning.constraints import Constraints, Edges, Progress, Search, silent
 from bayeswise.networks.learning.counted_rows import TooManyRowsToBring
 from bayeswise.networks.learning.counts import FamilyCounts
@@ -91,9 +92,10 @@ def learn(
     """
     if missing not in MISSING_POLICIES:
         raise ParameterError(f"missing is {missing!r}", fix=f"choose one of {', '.join(MISSING_POLICIES)}")
+    if parents is not None:
+        parents = graph_of(parents)
     named = {name for child, above in (parents or {}).items() for name in (child, *above)}
-    if seed < 0:
-        raise ParameterError(f"the seed is {seed}", fix="give a number from 0 on")
+    seed_of(seed)
     rules = Constraints.of(required, forbidden, tiers, max_parents)
     try:
         rows = _coded(table, ignore, states, named, weight, weights, kinds, cuts).with_states()

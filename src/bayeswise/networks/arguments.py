@@ -1,0 +1,81 @@
+"""What calls of networks are given: names of nodes, states by node, whole numbers and seeds, checked once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from numbers import Integral
+from typing import Any
+
+from bayeswise.foundation.errors import ParameterError
+
+
+def by_node(given: Any, what: str = "evidence", *, of_each: str = "state") -> Mapping[Any, Any]:
+    """A mapping from nodes; None is the empty one.
+
+    >>> by_node(None), by_node({"rain": "yes"})
+    ({}, {'rain': 'yes'})
+    """
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise ParameterError(
+            f"{what} takes {{node: {of_each}}}; found {given!r:.80}", fix=f"write {{'node': {of_each}}}"
+        )
+    return given
+
+
+def soft_by_node(given: Any, what: str = "soft evidence", of_each: str = "likelihood") -> Mapping[Any, Any]:
+    """The same for numbers of each state: {node: {state: likelihood}}."""
+    found = by_node(given, what, of_each=f"{{state: {of_each}}}")
+    for name, by_state in found.items():
+        if not isinstance(by_state, Mapping):
+            raise ParameterError(
+                f"the {what} on {name!r:.80} is {by_state!r:.80}", fix=f"give {{state: {of_each}}} for each node"
+            )
+    return found
+
+
+def names_of(given: Any, what: str = "nodes") -> list[Any]:
+    """One name or several.
+
+    >>> names_of("rain"), names_of(("rain", "wet"))
+    (['rain'], ['rain', 'wet'])
+    """
+    if isinstance(given, str):
+        return [given]
+    if not isinstance(given, Iterable):
+        raise ParameterError(f"{what} is {given!r:.80}", fix="give a list")
+    return list(given)
+
+
+def graph_of(given: Any, what: str = "parents") -> Mapping[str, tuple[str, ...]]:
+    """A graph {node: its parents}; None is that without edges.
+
+    >>> graph_of({"wet": ["rain"]})
+    {'wet': ('rain',)}
+    """
+    found = by_node(given, what, of_each="[parents]")
+    for name, above in found.items():
+        if isinstance(above, str) or not isinstance(above, Iterable):
+            raise ParameterError(f"the parents of {name!r:.80} are {above!r:.80}", fix="give a list of names")
+    graph = {name: tuple(above) for name, above in found.items()}
+    for name in (name for child, above in graph.items() for name in (child, *above)):
+        if not isinstance(name, str):
+            raise ParameterError(f"a node has a text for a name; found {name!r:.80}", fix="give names of columns")
+    return graph
+
+
+def whole_number(given: Any, what: str, least: int = 1) -> int:
+    """A count that is large enough.
+
+    >>> whole_number(3, "n_steps")
+    3
+    """
+    if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
+        raise ParameterError(f"{what} is {given!r:.80}", fix=f"choose a whole number from {least} on")
+    return int(given)
+
+
+def seed_of(given: Any) -> int:
+    """A seed of random numbers."""
+    return whole_number(given, "the seed", 0)
