@@ -133,3 +133,33 @@ def test_what_gaussian_nodes_cannot_do_is_refused(bayeswise: Command, people: Pa
     assert best.code != 0 and "answers for single nodes" in best.err
     word = bayeswise("network", "query", tmp_path / "x.bayeswise", "--given", "height=tall")
     assert word.code != 0 and "is a number; found 'tall'" in word.err
+
+
+@pytest.fixture
+def heights(tmp_path: Path) -> Path:
+    line = GaussianNode("height", {"f": 165, "m": 178}, stddev=6, given=["sex"])
+    nodes = [Node("sex", ["f", "m"], 0.5), line, GaussianNode("weight", -90, {"height": 0.95}, stddev=10)]
+    MixedNetwork(nodes).save(tmp_path / "heights.bayeswise")
+    return tmp_path / "heights.bayeswise"
+
+
+def test_nodes_parents_and_numbers_of_a_mixed_network_are_shown_as_json(bayeswise: Command, heights: Path) -> None:
+    sex, height, weight = json.loads(bayeswise("network", "show", heights, "--json").out)["nodes"]
+    assert sex == {"name": "sex", "parents": [], "kind": "states", "states": ["f", "m"], "rows": 1}
+    assert height["parents"] == ["sex"] and height["kind"] == "number"
+    assert height["lines"] == [
+        {"given": {"sex": "f"}, "intercept": 165.0, "weights": {}, "stddev": 6.0},
+        {"given": {"sex": "m"}, "intercept": 178.0, "weights": {}, "stddev": 6.0},
+    ]
+    assert weight["lines"] == [{"given": {}, "intercept": -90.0, "weights": {"height": 0.95}, "stddev": 10.0}]
+    assert bayeswise("network", "show", heights, "weight").out.splitlines()[0] == "weight | height"
+
+
+@pytest.mark.parametrize("words", [["predict", "TABLE"], ["inspect"], ["export", "--sql", "duckdb"]])
+def test_other_verbs_point_from_a_mixed_network_to_network_query(
+    bayeswise: Command, heights: Path, people: Path, words: list[str]
+) -> None:
+    verb, *others = words
+    refused = bayeswise(verb, heights, *(people if word == "TABLE" else word for word in others))
+    assert refused.code == 4
+    assert f"bayeswise network query {heights} NODE" in refused.err

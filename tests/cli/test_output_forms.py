@@ -84,6 +84,7 @@ def test_every_document_of_json_begins_with_the_version_of_its_form(
         "network explain": (bif, "lung", "--given", "smoke=yes"),
         "network effect": (bif, "smoke", "lung"),
         "network conflict": (bif, "--given", "smoke=yes", "lung=yes"),
+        "network edit": (bif, "-o", tmp_path / "edited.bif", "--remove-node", "xray"),
         "network learn": (golf, "-o", tmp_path / "learned.bif"),
         "diagram solve": (oil,),
         "diagram value": (oil,),

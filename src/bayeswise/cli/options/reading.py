@@ -174,6 +174,8 @@ def _loaded(verb: str, path: str, needed: tuple[str, ...]) -> tuple[Any, bytes]:
         kind = kind_of(inside)
         asked = f"bayeswise network convert {path} NEW.bif" if verb == "export" else f"bayeswise network show {path}"
         other = f"ask `{asked}`" if kind == "belief-network" else ""
+        if kind == "mixed-network":  # of which no other format holds the numbers
+            other = f"ask `bayeswise network query {path} NODE --given NODE=VALUE`, or `bayeswise network show {path}`"
         raise KindError(
             f"{path} holds a {kind} model, which `bayeswise {verb}` does not understand",
             fix=other or _REASONS.get((verb, kind), f"use it in Python: bw.load({path!r})"),

@@ -7,6 +7,7 @@ explain.py   why a node is believed to be in a state
 effect.py    what setting one node does to another
 conflict.py  whether findings go together
 convert.py   the same network in another format
+edit.py      nodes, states and edges removed, renamed and added
 learn.py     a network from a table
 """
 
@@ -25,6 +26,7 @@ from bayeswise.cli.options.pairs import ManyPairs, Verbs, by_name, by_number
 from bayeswise.cli.options.settings import LearnCommand
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.render.labels import guess
 
 if TYPE_CHECKING:
     from bayeswise.networks import BeliefNetwork
@@ -41,6 +43,7 @@ VERBS: dict[str, str] = {
     "effect": "Compare intervening on a node with observing it.",
     "conflict": "Measure the conflict between findings.",
     "convert": "Convert a network to another file format.",
+    "edit": "Remove, rename and add nodes, states and edges.",
     "learn": "Learn a network from a table.",
 }
 
@@ -65,7 +68,7 @@ def unloaded() -> None:
 
 
 def run() -> None:
-    """Query, show, explain, convert or learn a belief network, or predict by it.
+    """Query, show, explain, convert, edit or learn a belief network, or predict by it.
 
     bayeswise network query asia.bif tub lung --given asia=yes dysp=yes
 
@@ -76,6 +79,8 @@ def run() -> None:
     bayeswise network predict asia.bif cases.csv --node lung --proba
 
     bayeswise network convert asia.bif asia.net
+
+    bayeswise network edit asia.bif -o new.bif --rename-node lung=cancer
 
     bayeswise network learn table.csv -o table.bif --score bdeu
     """
@@ -126,6 +131,19 @@ BELIEF = typer.Option(
     metavar="NODE:STATE=P ...",
     help="Soft evidence, given as the node's distribution after the update (Jeffrey's rule).",
 )
+
+
+def edge_from(text: str, names: Sequence[str], option: str, what: str = "column") -> tuple[str, str]:
+    """'A -> B' or 'A->B'; names may contain arrows themselves."""
+    for place in range(len(text)):
+        parent, child = text[:place].strip(), text[place + 2 :].strip()
+        if text.startswith("->", place) and parent in names and child in names:
+            return parent, child
+    parent, arrow, child = (part.strip() for part in text.partition("->"))
+    if not arrow:
+        raise ParameterError(f"{option} takes an edge; found {text!r}", fix=f"write it as {option} 'A -> B'")
+    unknown = parent if parent not in names else child
+    raise ParameterError(f"{option} {text!r}: there is no {what} {unknown!r}", fix=guess(unknown, list(names)))
 
 
 def evidence_from(network: BeliefNetwork, pieces: list[str] | None) -> dict[str, str]:

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayeswise.cli.commands.network import network_from, strength_facts
+from bayeswise.cli.commands.network import edge_from, network_from, strength_facts
 from bayeswise.cli.options import columns
 from bayeswise.cli.options.reading import Watched, open_table
 from bayeswise.cli.output.writing import check_output, json_document, saved, say
-from bayeswise.foundation.errors import ParameterError, UsageError
+from bayeswise.foundation.errors import UsageError
 from bayeswise.foundation.progress import Bar, StepsBar
-from bayeswise.render.labels import guess
 
 if TYPE_CHECKING:
     from bayeswise.networks import BeliefNetwork
@@ -137,8 +136,8 @@ def learn(
         "root": root,
         "alpha": alpha,
         "order": order.split(",") if order else None,
-        "required": [_edge(text, names, "--require") for text in require or []],
-        "forbidden": [_edge(text, names, "--forbid") for text in forbid or []],
+        "required": [edge_from(text, names, "--require") for text in require or []],
+        "forbidden": [edge_from(text, names, "--forbid") for text in forbid or []],
         "tiers": [group.split(",") for group in tier or []],
         **_method(method, missing, graph, names),
     }
@@ -262,19 +261,6 @@ def _learned(
         rows, network, **options, constraints=rules, resamples=resamples, averaged=averaged, progress=bar
     )
     return network, found
-
-
-def _edge(text: str, names: Sequence[str], option: str) -> tuple[str, str]:
-    """'A -> B' or 'A->B'; names may contain arrows themselves."""
-    for place in range(len(text)):
-        parent, child = text[:place].strip(), text[place + 2 :].strip()
-        if text.startswith("->", place) and parent in names and child in names:
-            return parent, child
-    parent, arrow, child = (part.strip() for part in text.partition("->"))
-    if not arrow:
-        raise ParameterError(f"{option} takes an edge; found {text!r}", fix=f"write it as {option} 'A -> B'")
-    unknown = parent if parent not in names else child
-    raise ParameterError(f"{option} {text!r}: there is no column {unknown!r}", fix=guess(unknown, list(names)))
 
 
 def _shown(network: BeliefNetwork, found: EdgeStrengths | None) -> str:

@@ -74,8 +74,13 @@ def show(
         raise UsageError("--score, --resamples and --weight are about --strengths", fix="add --strengths TABLE")
     mixed = mixed_network_from(file)
     if mixed is not None:
-        unused = names or soft or around or strengths or no_beliefs or as_json
-        _show_mixed(mixed, file, given, svg, html, dot, title, unused=bool(unused))
+        unused = soft or strengths or no_beliefs or ((names or around) and (svg or html or dot))
+        if unused:
+            raise UsageError(
+                "a network with numbers is drawn whole, and without strengths",
+                fix="use --svg, --html, --dot, --given and --title, or --json",
+            )
+        _show_mixed(mixed, file, _wanted(mixed, names or [], around or []), given, svg, html, dot, title, as_json)
         return
     network = network_from(file)
     wanted = _wanted(network, names or [], around or [])
@@ -101,19 +106,20 @@ def show(
 def _show_mixed(
     network: MixedNetwork,
     file: str,
+    wanted: list[str],
     given: list[str] | None,
     svg: str | None,
     html: str | None,
     dot: bool,
     title: str,
-    *,
-    unused: bool,
+    as_json: bool,
 ) -> None:
-    """All nodes of a network with numbers, in words or drawn."""
-    if unused:
-        raise UsageError("a network with numbers is shown whole", fix="use --svg, --html, --dot, --given and --title")
+    """Nodes of a network with numbers, in words or drawn."""
     if svg is None and html is None and not dot:
-        print("\n".join(line for name in network for line in _mixed_lines(network, name)))
+        if given:
+            raise UsageError("evidence is shown in a drawing", fix="add --svg drawing.svg, or ask `network query`")
+        words = "\n".join(line for name in wanted for line in _mixed_lines(network, name))
+        print(json_document(_mixed_facts(network, wanted)) if as_json else words)
         return
     for path in (svg, html):
         if path is not None and path != "-":
@@ -146,6 +152,34 @@ def _mixed_lines(network: MixedNetwork, name: str) -> list[str]:
     return [*lines, f"  ... {more:,} more"] if more > 0 else lines
 
 
+def _mixed_facts(network: MixedNetwork, wanted: list[str]) -> dict[str, Any]:
+    """A node with states by these and its rows; a number by its line for each configuration of states above it."""
+    from itertools import product
+
+    from bayeswise.networks.mixed import GaussianNode
+
+    nodes: list[dict[str, Any]] = []
+    for name in wanted:
+        node = network.node(name)
+        facts: dict[str, Any] = {"name": name, "parents": list(node.parents)}
+        if not isinstance(node, GaussianNode):
+            rows = len(network.discrete.table(name))
+            nodes.append({**facts, "kind": "states", "states": list(node.states), "rows": rows})
+            continue
+        cases = product(*(network.discrete.states(parent) for parent in node.given))
+        lines = [
+            {
+                "given": dict(zip(node.given, case, strict=True)),
+                "intercept": float(node.intercept[row]),
+                "weights": {parent: float(weight[row]) for parent, weight in node.weights.items()},
+                "stddev": float(node.stddev[row]),
+            }
+            for row, case in enumerate(cases)
+        ]
+        nodes.append({**facts, "kind": "number", "lines": lines})
+    return {"name": network.name, "nodes": nodes, "parameters": network.n_parameters}
+
+
 def _strengths(network: BeliefNetwork, table: str, score: str, resamples: int, weight: str | None) -> EdgeStrengths:
     """What the edges are worth in the rows of a table."""
     from bayeswise.networks.learning import strengths_in_table
@@ -166,7 +200,7 @@ def _write(path: str, text: str) -> None:
     say(saved(path, False))
 
 
-def _wanted(network: BeliefNetwork, names: list[str], around: list[str]) -> list[str]:
+def _wanted(network: BeliefNetwork | MixedNetwork, names: list[str], around: list[str]) -> list[str]:
     """The nodes asked for, in the order of the network; all if none is."""
     chosen = {network.names[network.place(name)] for name in names}
     for name in around:
