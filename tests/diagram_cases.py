@@ -7,7 +7,7 @@ back from its leaves. Both compute in fractions.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -225,3 +225,92 @@ def best_by_rollback(diagram: InfluenceDiagram, evidence: Mapping[str, Label] | 
         return sum((mass(later, {**case, name: state}) for state in chosen), Fraction(0))
 
     return value(order, {}) / (mass(order, {}) if seen else 1)
+
+
+def best_of_all_policies(diagram: InfluenceDiagram, felt: Callable[[Any], Any] | None = None) -> float:
+    """The greatest mean of a function of what is gained in all, over every policy that is allowed.
+
+    A policy is a function of what the decision knows and remembers; forbidden options are left out by the rules as
+    they were written down. Shares no code with the solver, the masks or the attitudes.
+    """
+    order = list(diagram.names)
+    shape = [len(diagram.states(name)) for name in order]
+    codes = np.indices(shape).reshape(len(order), -1)  # (n_names, n_worlds)
+    weight, total = np.ones(codes.shape[1]), np.zeros(codes.shape[1])
+    for name in diagram.chances:
+        row = np.zeros(codes.shape[1], dtype=int)
+        for parent in diagram.parents(name):
+            row = row * len(diagram.states(parent)) + codes[order.index(parent)]
+        weight = weight * diagram.network.table(name)[row, codes[order.index(name)]]
+    for name in diagram.utilities:
+        total = total + diagram.utility(name)[tuple(codes[order.index(parent)] for parent in diagram.parents(name))]
+    value = weight * (total if felt is None else felt(total))
+    every = [_indicators(diagram, decision, order, codes) for decision in diagram.decisions]
+    return max(float((value * np.prod(followed, axis=0)).sum()) for followed in itertools.product(*every))
+
+
+def _indicators(diagram: InfluenceDiagram, decision: str, order: list[str], codes: Any) -> list[Any]:
+    """(n_worlds,) of each policy of a decision whether a world follows it."""
+    known = list(diagram.known(decision))
+    found = []
+    per_case = []
+    for case in cases(diagram, known):
+        options = [
+            option
+            for option in diagram.states(decision)
+            if not any(_forbids({**case, decision: option}, rule) for rule in diagram.decision(decision).forbidden)
+        ]
+        here = np.ones(codes.shape[1], dtype=bool)
+        for name, state in case.items():
+            here &= codes[order.index(name)] == diagram.states(name).index(state)
+        taken = codes[order.index(decision)]
+        per_case.append([here & (taken == diagram.states(decision).index(option)) for option in options])
+    for choice in itertools.product(*per_case):
+        found.append(np.logical_or.reduce(choice).astype(float))
+    return found
+
+
+def _forbids(case: Mapping[str, Any], rule: Mapping[str, Any]) -> bool:
+    return all(case[node] in (given if isinstance(given, list | tuple) else [given]) for node, given in rule.items())
+
+
+def random_limited(seed: int, *, forbidding: bool = False, n_nodes: int = 5, n_decisions: int = 2) -> InfluenceDiagram:
+    """A random diagram whose decisions forget some of what they could remember, or all; some options are forbidden."""
+    generator = np.random.default_rng(seed)
+    diagram = random_diagram(seed, n_nodes=n_nodes, n_decisions=n_decisions, zeros=0.1)
+    for name in diagram.decisions:
+        old = diagram.decision(name)
+        memory = [node for node in diagram.known(name) if node not in old.knows]
+        lost: Any = [node for node in memory if generator.random() < 0.6]
+        if generator.random() < 0.3:
+            lost = "everything"
+        diagram = diagram.changed([Decision(name, old.options, old.knows, forgets=lost)])
+    for name in diagram.decisions if forbidding else ():
+        old = diagram.decision(name)
+        rule: dict[str, Any] = {name: str(generator.choice(list(old.options)))}
+        for node in diagram.known(name)[:2]:
+            rule[node] = [str(generator.choice(list(diagram.states(node))))]
+        if len(rule) > 1:
+            diagram = diagram.changed([Decision(name, old.options, old.knows, forgets=old.forgets, forbidden=[rule])])
+    return diagram
+
+
+def pigs(forgets: Any = "everything") -> InfluenceDiagram:
+    """Lauritzen and Nilsson (2001): a pig is tested and treated or not in each of three months, then sold.
+
+    The farmer keeps no records: each treatment depends on the test of that month alone.
+    """
+    pieces: list[Any] = [Chance("health 1", ["ill", "well"], 0.1)]
+    for month in (1, 2, 3):
+        pieces += [
+            Chance(f"test {month}", ["+", "-"], {"ill": 0.8, "well": 0.1}, [f"health {month}"]),
+            Decision(f"treat {month}", ["treat", "leave"], [f"test {month}"], forgets=forgets if month > 1 else ()),
+            Chance(
+                f"health {month + 1}",
+                ["ill", "well"],
+                {"treat": {"ill": 0.5, "well": 0.1}, "leave": {"ill": 0.9, "well": 0.2}},
+                [f"treat {month}", f"health {month}"],
+            ),
+            Cost(f"price {month}", {"treat": 100, "leave": 0}, [f"treat {month}"]),
+        ]
+    return InfluenceDiagram([*pieces, Utility("sale", {"ill": 300, "well": 1000}, ["health 4"])], name="pigs")

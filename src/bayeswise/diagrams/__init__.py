@@ -2,6 +2,7 @@
 
 diagram.py  a network, decisions and utilities, checked when they meet
 nodes.py    chance, decision and utility nodes as one writes them down
+forbidden.py  options that are not allowed in some cases
 nested.py   tables nested by the states of the parents
 solving/    the best policies
 analysis/   what knowing more is worth, risk, and how much hangs on one number

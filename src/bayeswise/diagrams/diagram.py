@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise.diagrams.forbidden import Allowed, allowed_options
 from bayeswise.diagrams.nested import chance_table, utility_values
 from bayeswise.diagrams.nodes import Decision, Piece, Utility, checked_pieces, pieces_of_network
 from bayeswise.diagrams.solving import ordering
@@ -63,13 +64,20 @@ class InfluenceDiagram:
         self.utilities: tuple[str, ...] = tuple(piece.name for piece in utilities)
         above = [self._above(piece) for piece in inner]
         order = graph.ancestral_order(above, self.names)
-        is_decision = [place for place, piece in enumerate(inner) if isinstance(piece, Decision)]
-        sequence = ordering.decision_order(above, order, is_decision, self.names)
+        deciding = {place: piece for place, piece in enumerate(inner) if isinstance(piece, Decision)}
+        forgets = {place: self._forgotten(piece) for place, piece in deciding.items() if piece.forgets}
+        apart = [place for place, lost in forgets.items() if lost is None]
+        sequence = ordering.decision_order(above, order, deciding, self.names, apart)
         self.decisions: tuple[str, ...] = tuple(self.names[place] for place in sequence)
         self.chances: tuple[str, ...] = tuple(n for n in self.names if n not in self.decisions)
         self._knows = {self.names[p]: tuple(self.names[v] for v in above[p]) for p in sequence}
-        self._past = ordering.pasts(above, sequence)
+        self._decisions = {deciding[place].name: deciding[place] for place in sequence}
+        if forgets:
+            self._refuse_never_known(forgets, ordering.memories(above, sequence, forgets))
+        self._past = ordering.pasts(above, sequence, forgets)
+        self._full_past = ordering.pasts(above, sequence)
         self.network = self._network(inner)
+        self._allowed = self._masks()
         self._solvers: dict[Any, Solver] = {}  # the plans of the questions that were asked
         self._utilities: dict[str, tuple[tuple[str, ...], FloatArray]] = {
             piece.name: (piece.parents, self._utility(piece)) for piece in utilities
@@ -94,6 +102,38 @@ class InfluenceDiagram:
                     f"{piece.name!r} {word} {parent!r}, which is not a node", fix=guess(parent, self.names)
                 )
         return tuple(self._places[parent] for parent in parents)
+
+    def _forgotten(self, decision: Decision) -> tuple[int, ...] | None:
+        """The places of what is forgotten; None for everything."""
+        if isinstance(decision.forgets, str):
+            return None
+        for node in decision.forgets:
+            if node not in self._places:
+                raise NetworkError(
+                    f"{decision.name!r} forgets {node!r}, which is not a node", fix=guess(node, self.names)
+                )
+        return tuple(self._places[node] for node in decision.forgets)
+
+    def _refuse_never_known(
+        self, forgets: Mapping[int, tuple[int, ...] | None], remembered: Mapping[int, set[int]]
+    ) -> None:
+        for place, lost in forgets.items():
+            for node in lost or ():
+                if node not in remembered[place]:
+                    raise NetworkError(
+                        f"{self.names[place]!r} forgets {self.names[node]!r}, which it would not know anyway",
+                        fix=guess(self.names[node], [self.names[v] for v in sorted(remembered[place])])
+                        if remembered[place]
+                        else "leave it out",
+                    )
+
+    def _masks(self) -> dict[str, Allowed]:
+        found = {}
+        for name, decision in self._decisions.items():
+            masked = allowed_options(decision, self.known(name), lambda node: self._states[self._places[node]])
+            if masked is not None:
+                found[name] = masked
+        return found
 
     def _network(self, pieces: Sequence[Piece]) -> BeliefNetwork:
         """Decisions as nodes that depend on nothing and are as open as a coin."""
@@ -153,10 +193,7 @@ class InfluenceDiagram:
 
     def pieces(self) -> list[Piece]:
         """The nodes as they can be written down again."""
-        inner: list[Piece] = [
-            Decision(n, self._states[self._places[n]], self._knows[n]) if n in self._knows else self.network.node(n)
-            for n in self.names
-        ]
+        inner: list[Piece] = [self._decisions[n] if n in self._decisions else self.network.node(n) for n in self.names]
         return [*inner, *(Utility(n, values, parents) for n, (parents, values) in self._utilities.items())]
 
     # -- what it is -------------------------------------------------------------------------------------------
@@ -177,9 +214,18 @@ class InfluenceDiagram:
             return False
         if self.decisions != other.decisions or any(self.states(n) != other.states(n) for n in self.names):
             return False
+        if any(set(self.known(d)) != set(other.known(d)) or not self._same_options(other, d) for d in self.decisions):
+            return False
         return all(
             self.parents(n) == other.parents(n) and np.array_equal(self._table(n), other._table(n)) for n in self
         )
+
+    def _same_options(self, other: InfluenceDiagram, decision: str) -> bool:
+        mine, theirs = self._allowed.get(decision), other._allowed.get(decision)
+        if mine is None or theirs is None:
+            return mine is theirs
+        order = [theirs.knows.index(node) for node in mine.knows] if set(mine.knows) == set(theirs.knows) else None
+        return order is not None and np.array_equal(mine.mask, theirs.mask.transpose(*order, -1))
 
     __hash__ = None  # type: ignore[assignment]
 
@@ -218,8 +264,23 @@ class InfluenceDiagram:
         return self._knows[name] if name in self._knows else self.network.parents(name)
 
     def known(self, decision: str) -> tuple[str, ...]:
-        """All that is known when a decision is made: nothing is forgotten."""
+        """All that is known when a decision is made: what it knows, and what is remembered of earlier ones."""
         return tuple(self.names[v] for v in self._past[self.decision_place(decision)])
+
+    @cached_property
+    def forgets(self) -> bool:
+        """Whether a decision does not know all that was known before it."""
+        return any(set(self._past[d]) != set(known) for d, known in self._full_past.items())
+
+    def decision(self, name: str) -> Decision:
+        """A decision as it was written down."""
+        self.decision_place(name)
+        return self._decisions[name]
+
+    def allowed(self, decision: str) -> Allowed | None:
+        """Which options there are in which case; none if nothing is forbidden."""
+        self.decision_place(decision)
+        return self._allowed.get(decision)
 
     def utility(self, name: str) -> FloatArray:
         """(states of each parent ...) what a utility node adds."""
@@ -254,7 +315,11 @@ class InfluenceDiagram:
         """The graph by position, for the solver."""
         parents = tuple(tuple(above) for above in self.network._parents)
         utilities = tuple(tuple(sorted(map(self.place, p))) for p, _ in self._utilities.values())
-        return Structure(tuple(len(levels) for levels in self._states), parents, self._past, utilities)
+        allowed = {
+            self.place(decision): tuple(sorted(map(self.place, masked.knows)))
+            for decision, masked in self._allowed.items()
+        }
+        return Structure(tuple(len(levels) for levels in self._states), parents, self._past, utilities, allowed)
 
     @cached_property
     def numbers(self) -> Numbers:
@@ -262,22 +327,39 @@ class InfluenceDiagram:
         chances = {
             self.place(n): self._axes(self.network.table(n), [*self.network.parents(n), n]) for n in self.chances
         }
-        return Numbers(chances, [self._axes(values, parents) for parents, values in self._utilities.values()])
+        allowed = {}
+        for decision, (knows, mask) in self._allowed.items():
+            order = np.argsort([self.place(node) for node in knows]).tolist()
+            allowed[self.place(decision)] = mask.transpose(*order, -1)
+        utilities = [self._axes(values, parents) for parents, values in self._utilities.values()]
+        return Numbers(chances, utilities, allowed)
 
     def _axes(self, table: FloatArray, names: Sequence[str]) -> FloatArray:
         places = [self.place(name) for name in names]
         shaped = table.reshape([len(self._states[place]) for place in places])
         return np.ascontiguousarray(np.transpose(shaped, np.argsort(places)))
 
+    def preferring(self, decision: str, option: Any) -> InfluenceDiagram:
+        """The diagram in which an option is taken wherever it is allowed; elsewhere the decision is open."""
+        masked = self._allowed.get(decision)
+        if masked is None:
+            masked = Allowed((), np.ones(len(self.states(decision)), dtype=bool))
+        made = InfluenceDiagram(self.pieces(), name=self.name)
+        made._allowed = {**self._allowed, decision: masked.preferring(self.code(decision, option))}
+        return made
+
     # -- questions --------------------------------------------------------------------------------------------
-    def solve(self, evidence: Evidence | None = None, *, policies: Mapping[str, Any] | None = None) -> Solution:
+    def solve(
+        self, evidence: Evidence | None = None, *, policies: Mapping[str, Any] | None = None, starts: int = 20
+    ) -> Solution:
         """The best policy of each decision given what is known already; decisions in `policies` follow these.
 
-        Evidence may be about chance nodes that no open decision can change, and about decisions that are made.
+        Evidence may be about chance nodes that no open decision can change, and about decisions that are made. Where
+        decisions forget, the best policies may have to be searched, from so many starts; `proof` says what is certain.
         """
         from bayeswise.diagrams.solving.solution import solve
 
-        return solve(self, evidence, policies)
+        return solve(self, evidence, policies, starts)
 
     def evaluate(self, policies: Mapping[str, Any], evidence: Evidence | None = None) -> Solution:
         """What given policies lead to: for each decision an option, or a table by what it knows."""
@@ -386,11 +468,11 @@ class InfluenceDiagram:
 
         return read(path)
 
-    def write(self, path: str | os.PathLike[str]) -> None:
-        """A file in the format of its suffix; reading it gives back the same diagram."""
+    def write(self, path: str | os.PathLike[str]) -> tuple[str, ...]:
+        """A file in the format of its suffix; what the format cannot hold is answered, TOML and JSON hold all."""
         from bayeswise.diagrams.files import write
 
-        write(self, path)
+        return write(self, path)
 
 
 def _levels(piece: Piece) -> Vocabulary:

@@ -11,6 +11,8 @@ table = { rain = [0.8, 0.2], sun = "good" }   # nested by parents: a row, {state
 [decision.umbrella]
 options = ["take", "leave"]
 knows = ["forecast"]
+forgets = ["season"]                      # may be left out: what is not remembered, or "everything"
+forbidden = [{ umbrella = "leave", forecast = "bad" }]   # may be left out: what cannot be done when
 
 [utility.comfort]                         # or [cost.NAME], whose sign is turned
 parents = ["umbrella", "weather"]
@@ -23,15 +25,15 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bayeswise.diagrams.diagram import InfluenceDiagram
-from bayeswise.diagrams.nodes import MOST_NODES, Cost, Decision, Piece, Utility
+from bayeswise.diagrams.nodes import EVERYTHING, MOST_NODES, Cost, Decision, Piece, Utility
 from bayeswise.foundation.atomic import write_bytes
-from bayeswise.foundation.errors import BayeswiseError, NetworkError, ParameterError, SourceError, StoreError
+from bayeswise.foundation.errors import BayeswiseError, NetworkError, ParameterError, SourceError, StoreError, listed
 from bayeswise.foundation.reading import content_of, is_stream, name_of
 from bayeswise.networks import BeliefNetwork, Node, formats
 from bayeswise.render.labels import guess
@@ -47,7 +49,7 @@ _HEAD = 1 << 16  # bytes of a stream that are looked at for its format
 _KINDS = ("chance", "decision", "utility", "cost")
 _FIELDS = {
     "chance": ("states", "table", "parents"),
-    "decision": ("options", "knows"),
+    "decision": ("options", "knows", "forgets", "forbidden"),
     "utility": ("table", "parents"),
     "cost": ("table", "parents"),
 }
@@ -75,12 +77,11 @@ def _from_stream(path: str | os.PathLike[str]) -> InfluenceDiagram:
     return from_document(parse(data, name), name, Path.cwd())
 
 
-def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> None:
-    """The file is there when all of it is."""
+def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> tuple[str, ...]:
+    """The file is there when all of it is; what the format cannot hold is answered."""
     place = Path(path)
     if _is_exchanged(place):
-        formats.write_description(_described(diagram), place)
-        return
+        return (*formats.write_description(_described(diagram), place), *_lost(diagram))
     _parser(place)
     document = to_document(diagram)
     if place.suffix.lower() == ".json":
@@ -92,6 +93,7 @@ def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> None:
     except UnicodeEncodeError as error:
         raise ParameterError(f"a name holds half a character: {error}", fix="rename it") from None
     write_bytes(path, data)
+    return ()
 
 
 # -- formats of other programs --------------------------------------------------------------------------------
@@ -124,6 +126,22 @@ def _described(diagram: InfluenceDiagram) -> formats.Description:
         for name in diagram.utilities
     ]
     return formats.Description(diagram.name, nodes, decisions, utilities)
+
+
+def _lost(diagram: InfluenceDiagram) -> Iterator[str]:
+    """What formats of other programs cannot hold."""
+    forgetful = [name for name in diagram.decisions if diagram.decision(name).forgets]
+    limited = [name for name in diagram.decisions if diagram.allowed(name)]
+    if forgetful:
+        many = len(forgetful) > 1
+        said = f"forget is lost: {'they remember' if many else 'it remembers'} everything"
+        yield f"what {_and(forgetful)} {said if many else said.replace('forget', 'forgets', 1)}"
+    if limited:
+        yield f"options of {_and(limited)} that are forbidden are lost"
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(map(repr, names)) if len(names) < 3 else listed(map(repr, names))
 
 
 # -- documents ------------------------------------------------------------------------------------------------
@@ -170,12 +188,28 @@ def _piece(kind: str, name: str, fields: Mapping[str, Any]) -> Piece:
         if field not in fields:
             raise NetworkError(f"there is no {field}", fix=f"add {field} = ...")
     if kind == "decision":
-        return Decision(name, _list(fields, "options"), _texts(fields, "knows"))
+        forgets = fields.get("forgets", [])
+        forgotten = forgets if forgets == EVERYTHING else _texts(fields, "forgets")
+        forbidden = _forbidden(fields)
+        return Decision(name, _list(fields, "options"), _texts(fields, "knows"), forgets=forgotten, forbidden=forbidden)
     if kind == "chance":
         if "table" not in fields:
             raise NetworkError("there is no table", fix="add table = ...")
         return Node(name, _list(fields, "states"), fields["table"], _texts(fields, "parents"))
     return (Cost if kind == "cost" else Utility)(name, fields["table"], _texts(fields, "parents"))
+
+
+def _forbidden(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    value = fields.get("forbidden", [])
+    if not isinstance(value, list) or not all(isinstance(case, Mapping) for case in value):
+        raise NetworkError(
+            f"forbidden must be a list of cases; found {value!r:.80}",
+            fix='write [{ DECISION = "OPTION", NODE = "STATE" }]',
+        )
+    for case in value:
+        for node in case:
+            _list({node: case[node] if isinstance(case[node], list) else [case[node]]}, node)
+    return value
 
 
 def _located(where: str, make: Callable[[], Any]) -> Any:
@@ -221,13 +255,27 @@ def to_document(diagram: InfluenceDiagram) -> dict[str, Any]:
             "table": rows,
         }
     for name in diagram.decisions:
-        knows = list(diagram.parents(name))
-        document["decision"][name] = {"options": list(diagram.states(name)), "knows": knows}
+        document["decision"][name] = _decision_fields(diagram.decision(name))
     for name in diagram.utilities:
         parents = diagram.parents(name)
         values = _by_states(diagram, parents, diagram.utility(name).tolist())
         document["utility"][name] = {"parents": list(parents), "table": values}
     return {key: value for key, value in document.items() if value != {}}
+
+
+def _decision_fields(decision: Decision) -> dict[str, Any]:
+    found: dict[str, Any] = {"options": list(decision.options), "knows": list(decision.knows)}
+    if decision.forgets:
+        found["forgets"] = decision.forgets if isinstance(decision.forgets, str) else list(decision.forgets)
+    if decision.forbidden:
+        found["forbidden"] = [
+            {
+                node: list(given) if isinstance(given, list | tuple | set | frozenset) else given
+                for node, given in case.items()
+            }
+            for case in decision.forbidden
+        ]
+    return found
 
 
 def _by_states(diagram: InfluenceDiagram, parents: tuple[str, ...], cells: Any) -> Any:

@@ -142,13 +142,13 @@ def _fill(
             )
         codes: list[Any] = []
         for label, (name, levels) in zip(labels, rest, strict=False):
-            codes.append(_code(label, levels, f"{what} has an entry for a state that {name!r} has not:"))
+            codes.append(state_code(label, levels, f"{what} has an entry for a state that {name!r} has not:"))
         states = tuple(levels[code] for code, (_, levels) in zip(codes, rest, strict=False))
         place: tuple[Any, ...] = (*codes, ...)
         _fill(what, parents, value, view[place], leaf, (*said, *states), error)
 
 
-def _code(label: Any, levels: Vocabulary, what: str) -> int:
+def state_code(label: Any, levels: Vocabulary, what: str) -> int:
     """The position of a state; keys of files are text whatever the states are, true and 1 too."""
     if isinstance(label, str) and label not in levels:
         as_text = [k for k, level in enumerate(levels) if label in (str(level), json.dumps(level))]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from typing import Any, TypeAlias
 
 from bayeswise.decisions import Costs
@@ -14,25 +14,70 @@ from bayeswise.tables.schema.labels import Vocabulary
 Chance: TypeAlias = Node  # P(name | parents), as in a network; parents may be decisions
 
 
+EVERYTHING = "everything"
+
+
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What can be done, and what is known when it has to be done; what earlier decisions knew is not forgotten.
+    """What can be done, and what is known when it has to be done.
 
-    >>> Decision("drill", ["yes", "no"], knows=["report"])
+    What earlier decisions knew is remembered, but for what `forgets` names, now and later; `forgets="everything"`
+    leaves what `knows` names. `forbidden` lists what cannot be done when: an option of the decision and states of what
+    is known, one state or a list of them for each.
+
+    >>> Decision("drill", ["yes", "no"], knows=["report"], forbidden=[{"drill": "yes", "report": "not done"}])
     Decision(drill | report: yes, no)
     """
 
     name: str
     options: Vocabulary
     knows: tuple[str, ...]
+    forgets: tuple[str, ...] | str
+    forbidden: tuple[Mapping[str, Any], ...]
 
-    def __init__(self, name: str, options: Iterable[Any], knows: Iterable[str] = ()) -> None:
+    def __init__(
+        self,
+        name: str,
+        options: Iterable[Any],
+        knows: Iterable[str] = (),
+        *,
+        forgets: Iterable[str] = (),
+        forbidden: Iterable[Mapping[str, Any]] = (),
+    ) -> None:
         as_node = Node(name, options, None, _names(name, knows, "what {name!r} knows is"))
-        for field, value in (("name", name), ("options", as_node.states), ("knows", as_node.parents)):
-            object.__setattr__(self, field, value)
+        values = (name, as_node.states, as_node.parents, _forgotten(as_node, forgets), _cases(name, forbidden))
+        for field, value in zip(fields(self), values, strict=True):
+            object.__setattr__(self, field.name, value)
+
+    def knowing(self, nodes: Iterable[str]) -> Decision:
+        """The same decision, made once these nodes are known too."""
+        more = [node for node in dict.fromkeys(nodes) if node not in self.knows]
+        kept = self.forgets if isinstance(self.forgets, str) else [node for node in self.forgets if node not in more]
+        return Decision(self.name, self.options, [*self.knows, *more], forgets=kept, forbidden=self.forbidden)
 
     def __repr__(self) -> str:
         return f"Decision{repr(Node(self.name, self.options, None, self.knows))[4:]}"
+
+
+def _forgotten(decision: Node, forgets: Any) -> tuple[str, ...] | str:
+    if isinstance(forgets, str) and forgets == EVERYTHING:
+        return EVERYTHING
+    found = tuple(dict.fromkeys(_names(decision.name, forgets, "what {name!r} forgets is")))
+    both = [node for node in found if node in decision.parents]
+    if both:
+        raise NetworkError(f"{decision.name!r} both knows and forgets {both[0]!r}", fix="name it in one of the lists")
+    return found
+
+
+def _cases(name: str, forbidden: Any) -> tuple[Mapping[str, Any], ...]:
+    found = [forbidden] if isinstance(forbidden, Mapping) else list(forbidden)
+    for case in found:
+        if not isinstance(case, Mapping) or name not in case:
+            raise NetworkError(
+                f"what {name!r} forbids must name an option of it, and states of what is known; found {case!r:.80}",
+                fix=f"write {{{name!r}: OPTION, NODE: STATE}}",
+            )
+    return tuple(dict(case) for case in found)
 
 
 @dataclass(frozen=True, eq=False)

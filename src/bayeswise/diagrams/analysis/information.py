@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.diagrams.nodes import Decision
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import Node
@@ -148,9 +147,7 @@ def _value(
         raise ParameterError(f"the decision {decision!r} is made already", fix="leave it out of the evidence")
     for node in nodes:
         _refuse_consequence(diagram, node, place)
-    known = diagram.parents(decision)
-    more = [node for node in dict.fromkeys(nodes) if node not in known]
-    informed = diagram.changed([Decision(decision, diagram.states(decision), [*known, *more])])
+    informed = diagram.changed([diagram.decision(decision).knowing(nodes)])
     then = informed.solve(evidence)
     return InformationValue(tuple(nodes), decision, max(0.0, _gained(then, now)), price, then.utility)
 

@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 from bayeswise.foundation.directed_graph import Parents, ancestors_of, children_of
 from bayeswise.foundation.errors import NetworkError
 
 
 def decision_order(
-    parents: Parents, order: Sequence[int], decisions: Iterable[int], names: Sequence[str]
+    parents: Parents,
+    order: Sequence[int],
+    decisions: Iterable[int],
+    names: Sequence[str],
+    apart: Iterable[int] = (),
 ) -> tuple[int, ...]:
-    """The decisions from first to last; each must be reached from the one before it, or their order is open.
+    """The decisions from first to last; each must be reached from those before it, or their order is open.
+
+    Two decisions that are made `apart`, each on what it knows alone, need no order.
 
     >>> decision_order([[], [0], [1]], [0, 1, 2], [2, 0], ["test", "report", "drill"])
     (0, 2)
@@ -20,30 +26,62 @@ def decision_order(
     Traceback (most recent call last):
     bayeswise.foundation.errors.NetworkError: nothing says which of the decisions 'a' and 'b' comes first. Fix: ...
     """
-    wanted = set(decisions)
+    wanted, alone = set(decisions), set(apart)
     found = tuple(node for node in order if node in wanted)
-    for first, second in pairwise(found):
-        if first not in ancestors_of(parents, [second]):
+    pairs = pairwise(found) if not alone else combinations(found, 2)
+    above = {d: ancestors_of(parents, [d]) for d in found[1:]}
+    for first, second in pairs:
+        if first not in above[second] and not {first, second} <= alone:
             a, b = names[first], names[second]
             raise NetworkError(
                 f"nothing says which of the decisions {a!r} and {b!r} comes first",
-                fix=f"let the later one know the other, as in Decision({b!r}, ..., knows=[{a!r}])",
+                fix=f"let the later one know the other, as in Decision({b!r}, ..., knows=[{a!r}]); "
+                "if neither knows of the other, write forgets='everything' in both",
             )
     return found
 
 
-def pasts(parents: Parents, decisions: Sequence[int]) -> dict[int, tuple[int, ...]]:
-    """For each decision all that is known then: what it knows, earlier decisions and what they knew.
+def pasts(
+    parents: Parents, decisions: Sequence[int], forgets: Mapping[int, Iterable[int] | None] | None = None
+) -> dict[int, tuple[int, ...]]:
+    """For each decision all that is known then: what it knows, and what the decisions just before it knew and chose.
+
+    What a decision forgets (None: everything) is not known to those that follow either, unless they are told again.
 
     >>> pasts([[], [0], [1], []], [0, 2])
     {0: (), 2: (0, 1)}
+    >>> pasts([[], [0], [1], []], [0, 2], {2: [0]})
+    {0: (), 2: (1,)}
     """
-    known: set[int] = set()
-    found: dict[int, tuple[int, ...]] = {}
+    if not forgets:
+        known: set[int] = set()
+        found: dict[int, tuple[int, ...]] = {}
+        for decision in decisions:
+            known |= set(parents[decision])
+            found[decision] = tuple(sorted(known))
+            known.add(decision)
+        return found
+    found = {}
+    for decision, remembered in memories(parents, decisions, forgets).items():
+        lost = forgets.get(decision, ())
+        kept = set() if lost is None else remembered - set(lost)
+        found[decision] = tuple(sorted(kept | set(parents[decision])))
+    return found
+
+
+def memories(
+    parents: Parents, decisions: Sequence[int], forgets: Mapping[int, Iterable[int] | None]
+) -> dict[int, set[int]]:
+    """For each decision what it could remember: all that the decisions just before it knew, and what they chose."""
+    above = {d: ancestors_of(parents, [d]) & set(decisions) - {d} for d in decisions}
+    found: dict[int, set[int]] = {}
+    known: dict[int, set[int]] = {}
     for decision in decisions:
-        known |= set(parents[decision])
-        found[decision] = tuple(sorted(known))
-        known.add(decision)
+        nearest = above[decision].difference(*(above[other] for other in above[decision]))
+        found[decision] = set().union(*(known[other] | {other} for other in nearest))
+        lost = forgets.get(decision, ())
+        kept = set() if lost is None else found[decision] - set(lost)
+        known[decision] = kept | set(parents[decision])
     return found
 
 
@@ -54,20 +92,22 @@ def requisite(
     *,
     known: Iterable[int] = (),
     given: Mapping[int, Sequence[int]] | None = None,
+    forced: Mapping[int, Sequence[int]] | None = None,
+    coupled: bool = False,
 ) -> dict[int, tuple[int, ...]]:
     """For each decision the part of its past that can matter, whatever the tables (Nielsen and Jensen 1999).
 
     From the last decision to the first: what a ball sent from the utilities that the decision can still change never
     touches, given all that is known, is d-separated from them. `known` nodes are evidence, `given` decisions follow a
-    policy of their own with these arguments.
+    policy of their own with these arguments; what says which options are allowed is `forced` to matter. Where
+    utilities are `coupled`, those that a decision cannot change are seen as evidence: what they share with the others
+    matters too.
 
     >>> requisite([[], [0], [], []], {2: (1, 3)}, [[0, 2]])   # a test of node 0 matters, node 3 does not
     {2: (1,)}
     """
     evidence, fixed = set(known), dict(given or {})
-    graph = [*(list(above) for above in parents), *(list(above) for above in utilities)]
-    for decision, info in past.items():
-        graph[decision] = [] if decision in evidence else list(fixed.get(decision, info))
+    graph = _with_policies(parents, past, utilities, evidence, fixed)
     below = children_of(graph)
     found: dict[int, tuple[int, ...]] = {}
     for decision in reversed(list(past)):
@@ -76,13 +116,64 @@ def requisite(
         reached = reached_from(below, decision)
         targets = [node for node in reached if node >= len(parents)]
         known = set(past[decision]) - evidence
-        touched = _touched(graph, below, targets, {*known, decision, *evidence})
-        matters = sorted(known & touched)
+        fixed_gains = set(range(len(parents), len(graph))).difference(targets) if coupled else set()
+        touched = _touched(graph, below, targets, {*known, decision, *evidence, *fixed_gains})
+        matters = sorted(known & touched.union((forced or {}).get(decision, ())))
         for idle in set(graph[decision]).difference(matters):
             below[idle].remove(decision)
         graph[decision] = matters
         found[decision] = tuple(graph[decision])
     return dict(reversed(found.items()))
+
+
+def _with_policies(
+    parents: Parents,
+    info: Mapping[int, Sequence[int]],
+    utilities: Sequence[Sequence[int]],
+    evidence: set[int],
+    fixed: Mapping[int, Sequence[int]],
+) -> list[list[int]]:
+    """The parents of all nodes and then of the utilities; decisions depend on what their policies are given."""
+    graph = [*(list(above) for above in parents), *(list(above) for above in utilities)]
+    for decision in {**info, **fixed}:
+        graph[decision] = [] if decision in evidence else list(fixed.get(decision, info.get(decision, ())))
+    return graph
+
+
+def relevant_decisions(
+    parents: Parents,
+    info: Mapping[int, Sequence[int]],
+    utilities: Sequence[Sequence[int]],
+    *,
+    known: Iterable[int] = (),
+    given: Mapping[int, Sequence[int]] | None = None,
+    coupled: bool = False,
+) -> dict[int, set[int]]:
+    """For each open decision the other open ones whose policies its own best policy may depend on.
+
+    The policy of another decision is a parent of it that nobody sees; it matters if a ball from the utilities that the
+    decision can change gets there, given what the decision knows and its option (Koller and Milch 2003).
+
+    >>> relevant_decisions([[], [], []], {1: (0,), 2: (0,)}, [[0, 1, 2]])   # two that must agree, and do not remember
+    {1: {2}, 2: {1}}
+    """
+    evidence, fixed = set(known), dict(given or {})
+    graph = _with_policies(parents, info, utilities, evidence, fixed)
+    n_nodes = len(graph)
+    policies = {decision: n_nodes + k for k, decision in enumerate(info)}
+    for decision, policy in policies.items():
+        graph[decision] = [*graph[decision], policy]
+    graph += [[] for _ in policies]
+    below = children_of(graph)
+    found: dict[int, set[int]] = {}
+    for decision in info:
+        reached = reached_from(below, decision)
+        targets = [node for node in reached if len(parents) <= node < n_nodes]
+        fixed_gains = set(range(len(parents), n_nodes)).difference(targets) if coupled else set()
+        observed = {*info[decision], decision, *evidence, *fixed_gains, *policies.values()}
+        touched = _touched(graph, below, targets, observed)
+        found[decision] = {d for d, policy in policies.items() if d != decision and policy in touched}
+    return found
 
 
 def reached_from(below: Sequence[Sequence[int]], node: int) -> set[int]:

@@ -34,6 +34,7 @@ class Policy(Tabular):
     possible: BoolArray | None = None  # (n_cases,) whether a case can come about at all
     best: BoolArray | None = None  # (n_cases, n_options) which options are as good as the chosen one
     reached: FloatArray | None = None  # (n_cases,) how probable a case is if all policies are followed
+    allowed: BoolArray | None = None  # (n_cases, n_options) which options there are; none if nothing is forbidden
 
     def option(self, known: Mapping[str, Any] | None = None) -> Label:
         """The option for one case; nodes that do not matter may be named too."""
@@ -83,7 +84,10 @@ class Policy(Tabular):
         return f" (a tie in {n_tied} of {len(n_best)} cases)" if n_tied else ""
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """One line for each possible case: what is known, the option, others as good, what each leads to."""
+        """One line for each possible case: what is known, the option, others as good, what each leads to.
+
+        The utility of an option that is forbidden in a case is None.
+        """
         rows = list(range(len(self.table))) if self.possible is None else np.flatnonzero(self.possible).tolist()
         cases = list(self.cases())
         columns: dict[str, list[Any]] = {name: [cases[k][v] for k in rows] for v, name in enumerate(self.knows)}
@@ -99,7 +103,10 @@ class Policy(Tabular):
             columns["probability"] = [float(self.reached[k]) for k in rows]
         if self.expected is not None:
             for option, label in enumerate(self.options):
-                columns[f"utility of {label}"] = [float(self.expected[k, option]) for k in rows]
+                columns[f"utility of {label}"] = [
+                    float(self.expected[k, option]) if self.allowed is None or self.allowed[k, option] else None
+                    for k in rows
+                ]
         return columns
 
     def __repr__(self) -> str:
@@ -116,7 +123,9 @@ def given_policy(diagram: InfluenceDiagram, name: str, rule: Any, knows: Sequenc
         _refuse_unknown(diagram, name, node)
     levels = [(node, Vocabulary(diagram.states(node))) for node in known]
     table, _ = checked(name, option_table(name, Vocabulary(diagram.states(name)), levels, rule), levels)
-    return Policy(name, diagram.states(name), tuple(known), tuple(states for _, states in levels), table)
+    made = Policy(name, diagram.states(name), tuple(known), tuple(states for _, states in levels), table)
+    _refuse_forbidden(diagram, made)
+    return made
 
 
 def _fitting(diagram: InfluenceDiagram, name: str, rule: Policy) -> Policy:
@@ -130,7 +139,40 @@ def _fitting(diagram: InfluenceDiagram, name: str, rule: Policy) -> Policy:
             )
         if states.labels != diagram.states(node):
             raise ParameterError(f"the policy of {name!r} knows other states of {node!r}", fix="make it anew")
+    _refuse_forbidden(diagram, rule)
     return replace(rule, expected=None, possible=None, best=None, reached=None)  # it is followed, not chosen
+
+
+def _refuse_forbidden(diagram: InfluenceDiagram, policy: Policy) -> None:
+    """A policy must not take a forbidden option, be it with a small probability; cases that cannot be do not count."""
+    masked = diagram.allowed(policy.decision)
+    if masked is None:
+        return
+    names = list(dict.fromkeys([*masked.knows, *policy.knows]))
+    sizes = {node: len(diagram.states(node)) for node in names}
+    taken = policy.table.reshape([*(sizes[node] for node in policy.knows), -1]) > 0.0
+    if policy.possible is not None:
+        taken = taken & policy.possible.reshape([*(sizes[node] for node in policy.knows), 1])
+    wrong = _lined_up(taken, policy.knows, names) & ~_lined_up(masked.mask, masked.knows, names)
+    found = np.argwhere(wrong)
+    if len(found):
+        *codes, option = found[0].tolist()
+        case = ", ".join(
+            f"{n} = {diagram.states(n)[c]}" for n, c in zip(names, codes, strict=True) if n in masked.knows
+        )
+        raise ParameterError(
+            f"the policy of {policy.decision!r} takes {policy.options[option]!r}{f' if {case}' if case else ''}, "
+            "where it is forbidden",
+            fix="choose another option there: give a table by what is known",
+        )
+
+
+def _lined_up(table: BoolArray, own: Sequence[str], names: Sequence[str]) -> BoolArray:
+    """A table (own nodes ..., n_options) with an axis for each of the names, those that it lacks of length one."""
+    order = sorted(range(len(own)), key=lambda k: names.index(own[k]))
+    turned = table.transpose(*order, -1)
+    sizes = dict(zip((own[k] for k in order), turned.shape, strict=False))
+    return turned.reshape([*(sizes.get(node, 1) for node in names), table.shape[-1]])
 
 
 def _refuse_unknown(diagram: InfluenceDiagram, name: str, node: str) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise.diagrams.solving.limited import EXACT, STARTS, Proof, Rule, Search, SumResponses
 from bayeswise.diagrams.solving.policy import Policy, given_policy
 from bayeswise.diagrams.solving.solver import Choice, Outcome, Solver
 from bayeswise.foundation import directed_graph as graph
@@ -37,6 +38,7 @@ class Solution:
     evidence: dict[str, Label]
     outcome: Outcome
     given: Mapping[str, Policy]  # those that were followed and not chosen
+    proof: Proof = EXACT  # whether no policies are better
 
     @property
     def utility(self) -> float:
@@ -98,13 +100,15 @@ class Solution:
         return replace(found, reached=self._joint(found.knows).ravel() if found.knows else np.ones(1))
 
     def options(self, decision: str) -> dict[Label, float]:
-        """The expected utility if an option were always taken, all other decisions at their best."""
+        """The expected utility if an option were taken wherever it is allowed, all other decisions at their best."""
         self.diagram.decision_place(decision)
         if decision in self.evidence:
             raise ParameterError(f"the decision {decision!r} is made already", fix="leave it out of the evidence")
-        given = {name: each for name, each in self.policies.items() if each.expected is None}
+        given = {name: each for name, each in self.policies.items() if each.expected is None and name != decision}
         return {
-            option: self.diagram.solve(self.evidence, policies={**given, decision: option}).utility
+            option: self.diagram.preferring(decision, option).solve(self.evidence, policies=given).utility
+            if self.diagram.allowed(decision)
+            else self.diagram.solve(self.evidence, policies={**given, decision: option}).utility
             for option in self.diagram.states(decision)
         }
 
@@ -157,19 +161,32 @@ class Solution:
                 for name, policy in self.policies.items()
             },
             "utilities": self.parts,
+            "proof": {
+                "is_optimal": self.proof.is_optimal,
+                "reason": self.proof.reason,
+                "bound": self.proof.bound,
+                "n_starts": self.proof.n_starts,
+                "n_reached": self.proof.n_reached,
+            },
         }
 
     def __str__(self) -> str:
-        return "\n".join([f"expected utility {number(self.utility, 6)}", *self.in_words()])
+        proof = [] if self.proof is EXACT else [str(self.proof)]
+        return "\n".join([f"expected utility {number(self.utility, 6)}", *self.in_words(), *proof])
 
     def __repr__(self) -> str:
         return f"Solution(utility {number(self.utility, 6)}; {'; '.join(self.in_words())})"
 
 
 def solve(
-    diagram: InfluenceDiagram, evidence: Mapping[str, Any] | None, policies: Mapping[str, Any] | None
+    diagram: InfluenceDiagram,
+    evidence: Mapping[str, Any] | None,
+    policies: Mapping[str, Any] | None,
+    starts: int = STARTS,
 ) -> Solution:
     """Plans are made once for each kind of question and kept with the diagram."""
+    if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
+        raise ParameterError(f"the search has {starts!r} starts", fix="give a whole number from 1 on")
     codes: dict[str, int] = {}
     given: dict[str, Policy] = {}
     if evidence or policies:
@@ -179,12 +196,28 @@ def solve(
                 raise ParameterError(f"{name!r} has both evidence and a policy", fix="give it one of them")
         given = {name: given_policy(diagram, name, rule) for name, rule in (policies or {}).items()}
         _refuse_consequences(diagram, codes, given)
-    solver = solver_for(diagram, codes, given)
-    outcome = solver.run(diagram.numbers, _by_place(diagram, codes), policy_tables(diagram, given))
+        _refuse_forbidden(diagram, codes)
+    outcome, proof = _best(diagram, codes, given, starts)
     seen = {name: diagram.states(name)[code] for name, code in codes.items()}
     if outcome.log_evidence == -math.inf:
         _explain_conflict(diagram, policies_of(diagram, outcome, given), seen)
-    return Solution(diagram, seen, outcome, given)
+    return Solution(diagram, seen, outcome, given, proof)
+
+
+def _best(
+    diagram: InfluenceDiagram, codes: Mapping[str, int], given: Mapping[str, Policy], starts: int
+) -> tuple[Outcome, Proof]:
+    """The best policies, and whether they are proven to be."""
+    seen, tables = _by_place(diagram, codes), policy_tables(diagram, given)
+    if not diagram.forgets:
+        return solver_for(diagram, codes, given).run(diagram.numbers, seen, tables), EXACT
+    structure, numbers = diagram.structure, diagram.numbers
+    rules = {
+        diagram.place(name): Rule(tuple(sorted(map(diagram.place, policy.knows))), tables[diagram.place(name)])
+        for name, policy in given.items()
+    }
+    search = Search(structure, numbers, seen, rules, SumResponses(structure, numbers, seen))
+    return search.outcome(diagram._full_past, starts=starts)
 
 
 def evidence_codes(diagram: InfluenceDiagram, evidence: Mapping[str, Any] | None) -> dict[str, int]:
@@ -232,6 +265,22 @@ def _refuse_consequences(diagram: InfluenceDiagram, codes: Mapping[str, int], gi
                 )
 
 
+def _refuse_forbidden(diagram: InfluenceDiagram, codes: Mapping[str, int]) -> None:
+    """An option that was taken must be allowed in some case that agrees with the evidence."""
+    for name in codes:
+        masked = diagram.allowed(name) if name in diagram.decisions else None
+        if masked is None:
+            continue
+        seen = tuple(codes.get(node, slice(None)) for node in masked.knows)
+        if not masked.mask[(*seen, codes[name])].any():
+            case = ", ".join(f"{node} = {diagram.states(node)[codes[node]]}" for node in masked.knows if node in codes)
+            option = diagram.states(name)[codes[name]]
+            raise ParameterError(
+                f"the option {option!r} of {name!r} is forbidden{f' if {case}' if case else ''}",
+                fix="give an option that is allowed",
+            )
+
+
 def policies_of(diagram: InfluenceDiagram, outcome: Outcome, given: Mapping[str, Policy]) -> dict[str, Policy]:
     """The policies by name, from the first decision to the last."""
     found: dict[str, Policy] = {}
@@ -260,6 +309,7 @@ def _policy_of(diagram: InfluenceDiagram, name: str, choice: Choice) -> Policy:
         choice.expected.transpose(with_option).reshape(-1, len(options)),
         choice.possible.transpose(order).ravel(),
         choice.best.transpose(with_option).reshape(-1, len(options)),
+        allowed=None if choice.allowed is None else choice.allowed.transpose(with_option).reshape(-1, len(options)),
     )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -32,6 +32,7 @@ class Structure:
     parents: tuple[tuple[int, ...], ...]  # none for decisions
     past: Mapping[int, tuple[int, ...]]  # decision -> all that is known then, from first to last
     utilities: tuple[tuple[int, ...], ...]  # ascending
+    allowed: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # decision -> what its options depend on
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,7 @@ class Numbers:
 
     chances: Mapping[int, FloatArray]
     utilities: Sequence[FloatArray]
+    allowed: Mapping[int, BoolArray] = field(default_factory=dict)  # (states of what they depend on ..., n_options)
 
     @cached_property
     def largest(self) -> list[float]:
@@ -56,6 +58,7 @@ class Choice(NamedTuple):
     expected: FloatArray  # (states of each known node ..., n_options)
     possible: BoolArray  # (states of each known node ...)
     best: BoolArray  # (states of each known node ..., n_options) the options that are as good as the chosen one
+    allowed: BoolArray | None = None  # (states of each known node ..., n_options)
 
 
 class Outcome(NamedTuple):
@@ -99,7 +102,12 @@ class Solver:
         self.evidence = frozenset(evidence)
         self.given = {d: tuple(scope) for d, scope in (given or {}).items() if d not in self.evidence}
         self.requisite = requisite(
-            structure.parents, structure.past, structure.utilities, known=self.evidence, given=self.given
+            structure.parents,
+            structure.past,
+            structure.utilities,
+            known=self.evidence,
+            given=self.given,
+            forced=structure.allowed,
         )
         self.graph = [list(self.given.get(node, above)) for node, above in enumerate(structure.parents)]
         gains = [Gain("utility", k, scope, frozenset([k])) for k, scope in enumerate(structure.utilities)]
@@ -172,6 +180,7 @@ class _Run:
             self._tables[source] = np.full(sizes[source[1]], 1.0 / sizes[source[1]])
         self._choices: dict[int, Choice] = {}
         self._absolute: dict[tuple[str, int], FloatArray] = {}
+        self._allowed, self._seen = numbers.allowed, seen
 
     def outcome(self) -> Outcome:
         """The passes from the last decision to the first, and the expectation of the whole."""
@@ -198,13 +207,19 @@ class _Run:
         assert each.decision is not None
         expected = _turned(utility, each)  # (..., n_options)
         possible = np.asarray(np.maximum.reduce(_turned(probability, each), axis=-1) > 0.0)
+        knows = tuple(v for v in each.plan.keep if v != each.decision)
+        scope = self._solver.structure.allowed.get(each.decision)
+        allowed = None
+        if scope is not None:
+            narrow = spread_allowed(self._allowed[each.decision], scope, knows, self._seen)
+            allowed = np.broadcast_to(narrow, expected.shape)
+        compared = expected if allowed is None else np.where(allowed, expected, -np.inf)
         largest = math.fsum([self._largest[k] for k in each.covers])
-        best = np.asarray(expected >= np.maximum.reduce(expected, axis=-1, keepdims=True) - TIE * largest)
+        best = np.asarray(compared >= np.maximum.reduce(compared, axis=-1, keepdims=True) - TIE * largest)
         tied = np.count_nonzero(best) > possible.size
         if tied and (best.sum(axis=-1) > 1)[possible].any():
-            best = _near_best(expected, TIE * self._sizes(each))
-        knows = tuple(v for v in each.plan.keep if v != each.decision)
-        return Choice(each.decision, knows, np.asarray(best.argmax(axis=-1)), expected, possible, best)
+            best = near_best(compared, TIE * self._sizes(each))
+        return Choice(each.decision, knows, np.asarray(best.argmax(axis=-1)), expected, possible, best, allowed)
 
     def _sizes(self, each: Pass) -> FloatArray:
         """(..., n_options) the mean of the absolute utilities that an option's expectation is made of."""
@@ -245,7 +260,17 @@ def _log(probability: float) -> float:
     return math.log(probability) if probability > 0.0 else -math.inf
 
 
-def _near_best(expected: FloatArray, near: FloatArray) -> BoolArray:
+def spread_allowed(
+    allowed: BoolArray, scope: Sequence[int], knows: Sequence[int], seen: Mapping[int, int]
+) -> BoolArray:
+    """(1 or states of each known node ..., n_options) which options are allowed, given what is seen."""
+    part = allowed[(*(seen.get(v, slice(None)) for v in scope), slice(None))]
+    sizes = iter(part.shape)
+    left = {v: next(sizes) for v in scope if v not in seen}
+    return part.reshape([*(left.get(v, 1) for v in knows), part.shape[-1]])
+
+
+def near_best(expected: FloatArray, near: FloatArray) -> BoolArray:
     """(..., n_options) the options whose utility is that of the best one, up to what is near for either of them."""
     top = expected.argmax(axis=-1)[..., None]
     slack = np.maximum(near, np.take_along_axis(near, top, axis=-1))

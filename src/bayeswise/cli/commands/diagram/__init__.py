@@ -72,6 +72,10 @@ def solve(
         str | None,
         typer.Option("--png", metavar="OUT", help="Also write a picture of the risk profile (needs matplotlib)."),
     ] = None,
+    starts: Annotated[
+        int,
+        typer.Option(min=1, max=10_000, help="Starts of the search where decisions forget and none is provably best."),
+    ] = 20,
     as_json: AsJson = False,
 ) -> None:
     """Show the optimal policy of each decision, and its expected utility.
@@ -85,7 +89,7 @@ def solve(
     diagram = _read(file)
     evidence = _states(diagram, given, "--given", diagram.names)
     rules = _states(diagram, policy, "--policy", diagram.decisions)
-    solution = diagram.solve(evidence, policies=rules)
+    solution = diagram.solve(evidence, policies=rules, starts=starts)
     _draw(file, png, lambda: solution.risk().plot())
     _print(solved(solution, scenarios=scenarios, risk=risk), as_json)
 

@@ -107,9 +107,12 @@ def table(found: Mapping[str, list[Any]]) -> list[str]:
     ['report     p', 'open    0.35', 'closed  0.25']
     """
     cells = [[text(name, 30), *map(_cell, column)] for name, column in found.items()]
-    right = [k for k, column in enumerate(found.values()) if all(isinstance(cell, int | float) for cell in column)]
+    numeric = [all(cell is None or isinstance(cell, int | float) for cell in column) for column in found.values()]
+    right = [k for k, is_numeric in enumerate(numeric) if is_numeric]
     return aligned(list(zip(*cells, strict=True)), right)
 
 
 def _cell(cell: Any) -> str:
+    if cell is None:
+        return "-"
     return ("yes" if cell else "no") if isinstance(cell, bool) else text(cell, 60)
