@@ -28,7 +28,7 @@ from bayeswise.models.regression.left_out import leave_one_out
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.rows import Design
-from bayeswise.models.regression.solving.wide import WideModel, fit_wide
+from bayeswise.models.regression.solving.wide import WideModel, fit_wide, uses_rows
 from bayeswise.models.settings.regression import LinearSettings
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.tables.schema.schema import Schema
@@ -91,12 +91,17 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
         """Learn from scratch; y names a column where X is a frame of Dask or Spark."""
         if self._learned_elsewhere(X, y, sample_weight):
             return self
+        return self._fitted(X, y, sample_weight, more_to_come=False)
+
+    def _fitted(self, X: Any, y: Any, sample_weight: Any, *, more_to_come: bool) -> Self:
         settings = self._settings()
         X, target, weights = self._rows(X, y, sample_weight, reset=True)
         refuse_outside(target if weights is None else np.where(weights > 0, target, 1.0), settings.likelihood, "y")
         X, target, weights = present(X, target, weights)
         schema = schema_for(X, self._overrides())
-        if settings.likelihood == "gaussian" and not is_wide(len(schema.used)):
+        n_columns = len(schema.used)
+        by_rows = is_wide(n_columns) if more_to_come else uses_rows(len(target), n_columns, settings)
+        if settings.likelihood == "gaussian" and not by_rows:
             self.model_ = self._moments_of(schema, settings, X, target, weights)
             tell_dependent(self.model_, stacklevel=3)
             return self
@@ -114,7 +119,9 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn more rows: the model is then that of all rows, to the last byte."""
         if not hasattr(self, "model_"):
-            return self.fit(X, y, sample_weight)
+            if self._learned_elsewhere(X, y, sample_weight):
+                return self
+            return self._fitted(X, y, sample_weight, more_to_come=True)
         return self._changed_by(RegressionMoments.merge, X, y, sample_weight)
 
     @available_if(_has_moments)  # type: ignore[untyped-decorator]
@@ -173,7 +180,13 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
     def sigma_(self) -> FloatArray:
         """(n_features, n_features) the posterior covariance of the weights, at the most probable noise."""
         if not isinstance(self.model_, LinearModel):
-            raise AttributeError("only a gaussian likelihood keeps the covariance of the weights")
+            few = isinstance(self.model_, WideModel)
+            raise AttributeError(
+                "fewer rows than columns were fitted without the covariance of all pairs of weights; begin with "
+                "partial_fit, which keeps it"
+                if few
+                else "only a gaussian likelihood keeps the covariance of the weights"
+            )
         known = self.model_.posterior
         return known.noise_square * known.covariance
 
@@ -210,7 +223,7 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
             wide = isinstance(self.model_, WideModel)
             raise FitError(
                 "the model keeps no moments" + " of so many columns" * wide,
-                fix="fit all rows at once" if wide else "fit with likelihood='gaussian'",
+                fix="fit all rows at once, or begin with partial_fit" if wide else "fit with likelihood='gaussian'",
             )
         return self.model_
 

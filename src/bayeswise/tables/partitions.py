@@ -135,18 +135,23 @@ class SpreadSource(ABC):
     def _counted(self) -> int:
         """The number of all rows."""
 
+    def counted(self) -> int:
+        """The number of all rows, which is asked for once."""
+        if self.n_rows is None:
+            self.passes.append("count")
+            self.n_rows = self._counted()
+        return self.n_rows
+
     @abstractmethod
     def extended(self, answer: RowAnswer) -> Any:
         """A lazy frame of the same library, with the columns of an answer added."""
 
     def chunks(self, columns: Sequence[str]) -> Iterator[Chunk]:
         """The rows themselves, for what is no function of a summary: they come to this machine unless they are many."""
-        if self.n_rows is None:
-            self.passes.append("count")
-            self.n_rows = self._counted()
-        if self.n_rows * len(columns) > MOST_CELLS_HERE:
+        n_rows = self.counted()
+        if n_rows * len(columns) > MOST_CELLS_HERE:
             raise NotStreamableError(
-                f"this needs the rows themselves and not a summary of fixed size, and {self.n_rows:,} rows of "
+                f"this needs the rows themselves and not a summary of fixed size, and {n_rows:,} rows of "
                 f"{len(columns)} columns of a {self.description} are too many for one machine: at most "
                 f"{MOST_CELLS_HERE:,} cells are brought here",
                 fix="choose a model of counts and sums (naive-bayes, averaged, gaussian, linear, logistic with a "

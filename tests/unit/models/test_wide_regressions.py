@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.linear_model import Ridge
 
 import bayeswise as bw
 from bayeswise.foundation.errors import FitError, TooLargeError
 from bayeswise.models.files import bytes_of
+from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.rows import Design
-from bayeswise.models.regression.solving import logistic_fit
+from bayeswise.models.regression.solving import logistic_fit, wide
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide
 
 
@@ -31,12 +33,13 @@ def test_products_of_rows_give_what_products_of_columns_give(options: dict[str, 
     batch = next(iter(model._batches(X)))
     design = Design.of(narrow.schema, [batch], "error")
     scale = narrow.scale if shape[0] < shape[1] else options["scale"]  # with fewer rows many scales are equally good
-    wide = fit_wide(design.features, design.matrix, y, weights, narrow.settings.changed(scale=scale))
-    assert wide.scale == pytest.approx(narrow.scale, rel=1e-6)
-    assert np.allclose(wide.weights, narrow.weights, rtol=1e-6, atol=1e-9)
+    turned = fit_wide(design.features, design.matrix, y, weights, narrow.settings.changed(scale=scale))
+    assert turned.scale == pytest.approx(narrow.scale, rel=1e-6)
+    assert np.allclose(turned.weights, narrow.weights, rtol=1e-6, atol=1e-9)
+    assert turned.log_evidence() == pytest.approx(narrow.log_evidence(), rel=1e-6)
     far = X[:3] * 3.0
     for ours, theirs in zip(
-        (wide.predictive(far), wide.predictive(X)), (narrow.predictive(far), narrow.predictive(X)), strict=True
+        (turned.predictive(far), turned.predictive(X)), (narrow.predictive(far), narrow.predictive(X)), strict=True
     ):
         assert np.allclose(ours.location, theirs.location, rtol=1e-6)
         assert np.allclose(ours.scale, theirs.scale, rtol=1e-5)
@@ -63,6 +66,51 @@ def test_ten_thousand_columns_are_fitted_saved_and_refused_what_needs_all_pairs(
     with pytest.raises(TooLargeError, match=r"the curvature of 10,000 columns and 2 classes.*prior='gaussian'"):
         bw.LogisticRegression("student-t", marginalize=True).fit(X, classes)
     assert bw.NaiveBayes().fit(X, classes).predict_proba(X).shape == (20, 2)
+
+
+def test_fewer_rows_than_thousands_of_columns_are_fitted_by_products_of_rows() -> None:
+    """Pairs of 5,000 columns have room, but take minutes: products of the rows are the same regression in a second."""
+    X, y = rows_of(40, 5_000)
+    names = [f"x{k}" for k in range(5_000)]
+    rows = {**dict(zip(names, X.T, strict=True)), "y": y}
+    model = bw.fit(rows, "y", model="linear")
+    assert isinstance(model, WideModel)
+    assert np.array_equal(model.weights, bw.LinearRegression().fit(X, y).coef_)
+    z = (X - X.mean(axis=0)) / X.std(axis=0)
+    peer = Ridge(alpha=model.scale**-2, solver="svd").fit(z, y)
+    assert np.allclose(model.weights * X.std(axis=0), peer.coef_, rtol=1e-6, atol=1e-9)
+    with pytest.raises(AttributeError, match="begin with partial_fit"):
+        _ = bw.LinearRegression().fit(X, y).sigma_
+
+
+def test_what_needs_pairs_of_columns_keeps_them_whatever_the_number_of_rows(monkeypatch: Any) -> None:
+    monkeypatch.setattr(wide, "FEWEST_TURNED", 10)
+    X, y = rows_of(12, 20)
+    assert isinstance(bw.LinearRegression().fit(X, y).model_, WideModel)
+    for kept in (
+        bw.LinearRegression(scale="cv").fit(X, y),
+        bw.LinearRegression(prior="laplace", scale=1.0).fit(X, y),
+        bw.LinearRegression().fit(*rows_of(20, 20)),
+        bw.LinearRegression().partial_fit(X, y),
+    ):
+        assert isinstance(kept.model_, LinearModel)
+    parts = bw.LinearRegression().partial_fit(X[:5], y[:5]).partial_fit(X[5:], y[5:])
+    assert bytes_of(parts.model_) == bytes_of(bw.LinearRegression().partial_fit(X, y).model_)
+    assert np.allclose(parts.predict(X), bw.LinearRegression().fit(X, y).predict(X), rtol=1e-6)
+
+
+def test_rows_of_a_stream_and_of_partitions_are_counted_and_make_the_same_file(monkeypatch: Any, tmp_path: Any) -> None:
+    import dask.dataframe as dd
+    import pandas as pd
+
+    monkeypatch.setattr(wide, "FEWEST_TURNED", 10)
+    X, y = rows_of(12, 20)
+    frame = pd.DataFrame({**{f"x{k}": X[:, k] for k in range(20)}, "y": y})
+    frame.to_csv(tmp_path / "t.csv", index=False)
+    here = bytes_of(bw.fit(frame, "y", model="linear"))
+    for table in (tmp_path / "t.csv", dd.from_pandas(frame, npartitions=3)):
+        model = bw.fit(table, "y", model="linear")
+        assert isinstance(model, WideModel) and bytes_of(model) == here
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -99,10 +147,10 @@ def test_other_priors_find_the_same_weights_without_a_hessian_of_all_columns(
     for scale in (0.1, "cv") if prior == "laplace" else (0.1,):
         plain = bw.LogisticRegression(prior, scale=scale, tol=1e-10).fit(X, classes, by)
         monkeypatch.setattr(logistic_fit, "MOST_ENTRIES", 1_000)
-        wide = bw.LogisticRegression(prior, scale=scale, tol=1e-10).fit(X, classes, by)
+        without = bw.LogisticRegression(prior, scale=scale, tol=1e-10).fit(X, classes, by)
         monkeypatch.undo()
-        assert wide.certificate_.converged and wide.scale_ == plain.scale_
-        assert np.allclose(wide.coef_, plain.coef_, atol=1e-6)
+        assert without.certificate_.converged and without.scale_ == plain.scale_
+        assert np.allclose(without.coef_, plain.coef_, atol=1e-6)
 
 
 def test_twenty_thousand_columns_have_few_weights_under_a_laplace_prior_in_any_order_of_rows() -> None:

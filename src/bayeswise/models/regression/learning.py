@@ -15,7 +15,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import NotStreamableError, ParameterError, SchemaError
 from bayeswise.models.from_table import SCHEMA_WORDS, Progress, divided, no_rows, schema_for
 from bayeswise.models.regression import glm
-from bayeswise.models.regression.features import Features, is_wide, usable
+from bayeswise.models.regression.features import Features, usable
 from bayeswise.models.regression.glm import IteratedModel, refuse_outside
 from bayeswise.models.regression.in_passes import iterated_elsewhere, logistic_elsewhere
 from bayeswise.models.regression.linear import LinearModel
@@ -26,7 +26,7 @@ from bayeswise.models.regression.solving.logistic_by_sums import asks_for_sums, 
 from bayeswise.models.regression.solving.logistic_fit import LogisticFit, fit_logistic, standardised
 from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.regression.solving.sparse_matrix import fit_sparse_logistic, refuse_unsupported
-from bayeswise.models.regression.solving.wide import WideModel, fit_wide
+from bayeswise.models.regression.solving.wide import WideModel, fit_wide, may_use_rows, uses_rows
 from bayeswise.models.settings.regression import LinearSettings, LogisticSettings
 from bayeswise.statistics.moments import Moments
 from bayeswise.statistics.protocol import Weights
@@ -214,7 +214,7 @@ def linear_of(
     source: Source, schema: Schema, settings: LinearSettings, progress: Progress | None = None
 ) -> tuple[LinearModel | IteratedModel | WideModel, Report]:
     """Linear regression of all rows of a source."""
-    if settings.likelihood == "gaussian" and not is_wide(len(schema.used)):
+    if settings.likelihood == "gaussian" and not _uses_rows(source, len(schema.used), settings):
         found = _moments(source, MomentsPass(schema, settings), progress)
         if not found.moments:
             raise no_rows(source, schema)
@@ -240,6 +240,21 @@ def linear_of(
     model = iterated_of(design, target, settings)
     tell_unfinished(model.certificate)
     return model, rows.report
+
+
+def _uses_rows(source: Source | SpreadSource, n_columns: int, settings: LinearSettings) -> bool:
+    """Whether the rows themselves are needed; they are counted where it depends on their number."""
+    if not may_use_rows(n_columns, settings):
+        return False
+    if isinstance(source, SpreadSource):
+        return uses_rows(source.counted(), n_columns, settings)
+    n_rows = source.n_rows or 0
+    if source.n_rows is None:
+        for chunk in source.chunks([source.columns[0].name]):
+            n_rows += chunk.n_rows
+            if n_rows >= n_columns:
+                break
+    return uses_rows(n_rows, n_columns, settings)
 
 
 @contextmanager

@@ -30,7 +30,7 @@ from bayeswise.models.regression.features import (
     refuse_no_room,
 )
 from bayeswise.models.regression.predictive import Predictive, within_floats
-from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel
+from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel, evidence_of_learned_rows
 from bayeswise.models.regression.rows import TargetRows
 from bayeswise.models.regression.solving.folds import N_FOLDS, fold_of_rows, scale_by_moments
 from bayeswise.models.regression.solving.normal_equations import NormalEquations, ScaleEvidence
@@ -181,10 +181,7 @@ class LinearModel(RegressionModel):
     def log_evidence(self, table: Any = None) -> float:
         """log p(targets | columns, scale), the weights and the noise integrated out; gaussian prior only."""
         if table is not None:
-            raise KindError(
-                "the evidence of a linear model is that of the rows it has learned, and takes no others",
-                fix="use model.log_evidence(), or model.predictive(rows) for the distribution of new targets",
-            )
+            raise evidence_of_learned_rows()
         if self.settings.prior != "gaussian" or self.scale is None:
             raise KindError("only a gaussian prior has its evidence in closed form", fix="fit with prior='gaussian'")
         return ScaleEvidence.of(self.equations).log_evidence(self.scale)

@@ -16,6 +16,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import KindError
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.solving.newton import Certificate
@@ -40,6 +41,14 @@ class RegressionFacts:
     log_evidence: float | None = None  # log p(targets | columns, scale)
     certificate: Certificate | None = None  # the gradient that is left; exact solutions need none
     separable: bool | None = None
+
+
+def evidence_of_learned_rows() -> KindError:
+    """The evidence of a regression is asked for with rows."""
+    return KindError(
+        "the evidence of a linear model is that of the rows it has learned, and takes no others",
+        fix="use model.log_evidence(), or model.predictive(rows) for the distribution of new targets",
+    )
 
 
 class WeightedModel(TableModel):

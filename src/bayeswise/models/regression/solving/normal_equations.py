@@ -291,13 +291,7 @@ class ScaleEvidence:
 
     def log_evidence(self, scale: float) -> float:
         """log p(y | scale) for p(noise^2) = 1 / noise^2 and a flat intercept."""
-        t = scale**2
-        left = self._left(t)
-        if left <= 0 or self.freedom <= 0:
-            return np.inf if left <= 0 else np.nan
-        determinant = -0.5 * float(np.log1p(t * self.values).sum())
-        half = 0.5 * self.freedom
-        return determinant - half * float(np.log(np.pi * left)) + float(gammaln(half))
+        return log_evidence_of(scale**2 * self.values, self._left(scale**2), self.freedom)
 
     def best_scale(self) -> float:
         """The scale of largest evidence: the best of a grid, then where the slope is zero."""
@@ -323,6 +317,15 @@ class ScaleEvidence:
         fitted = float((self.squares * t * shrunk**2).sum())
         left = max(self._left(t), np.finfo(np.float64).tiny)
         return -0.5 * float((t * self.values * shrunk).sum()) + 0.5 * self.freedom * fitted / left
+
+
+def log_evidence_of(widened: FloatArray, left: float, freedom: float) -> float:
+    """log p(y | scale) from the eigenvalues times scale^2, and what the prior and the rows leave."""
+    if left <= 0 or freedom <= 0:
+        return np.inf if left <= 0 else np.nan
+    determinant = -0.5 * float(np.log1p(widened).sum())
+    half = 0.5 * freedom
+    return determinant - half * float(np.log(np.pi * left)) + float(gammaln(half))
 
 
 def _least_squares(equations: NormalEquations, values: FloatArray, squares: FloatArray) -> float:

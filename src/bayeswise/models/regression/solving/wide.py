@@ -10,21 +10,43 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import SchemaError
-from bayeswise.models.regression.features import Features, entries_of_moments, refuse_no_room
+from bayeswise.models.regression.features import Features, entries_of_moments, is_wide, refuse_no_room
 from bayeswise.models.regression.predictive import Predictive, within_floats
-from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel
+from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel, evidence_of_learned_rows
 from bayeswise.models.regression.rows import Rows, in_own_order
-from bayeswise.models.regression.solving.normal_equations import ScaleEvidence
+from bayeswise.models.regression.solving.normal_equations import ScaleEvidence, log_evidence_of
 from bayeswise.models.settings.regression import LinearSettings
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema
+
+FEWEST_TURNED = 2_000  # columns: below, a model that merges is worth the seconds that d x d takes
+
+
+def may_use_rows(n_features: int, settings: LinearSettings) -> bool:
+    """Whether n x n is used if there are fewer rows than columns; it always is where d x d has no room.
+
+    >>> may_use_rows(5_000, LinearSettings()), may_use_rows(5_000, LinearSettings(scale="cv"))
+    (True, False)
+    """
+    turned = settings.prior == "gaussian" and settings.how_scaled != "cv"
+    return is_wide(n_features) or (turned and n_features > FEWEST_TURNED)
+
+
+def uses_rows(n_rows: int, n_features: int, settings: LinearSettings) -> bool:
+    """Whether products of rows with rows take the place of exact moments, which merge but take d x d.
+
+    >>> uses_rows(2_000, 5_000, LinearSettings()), uses_rows(9_000, 5_000, LinearSettings())
+    (True, False)
+    """
+    return is_wide(n_features) or (n_rows < n_features and may_use_rows(n_features, settings))
 
 
 @dataclass(frozen=True)
@@ -73,7 +95,8 @@ class WideModel(RegressionModel):
         return self.n_rows
 
     def regression_facts(self) -> RegressionFacts:
-        return replace(super().regression_facts(), noise=None if self.has_log_link else self.noise)
+        noise = None if self.has_log_link else self.noise
+        return replace(super().regression_facts(), noise=noise, log_evidence=self.log_evidence())
 
     def refuse_impossible(self) -> None:
         self.features.refuse_other_shapes(self.weights, self.centre)
@@ -96,6 +119,12 @@ class WideModel(RegressionModel):
     def noise(self) -> float:
         """The scale of the noise, in units of the target."""
         return float(np.sqrt(self.rest / self.freedom))
+
+    def log_evidence(self, table: Any = None) -> float:
+        """log p(targets | columns, scale), the weights and the noise integrated out."""
+        if table is not None:
+            raise evidence_of_learned_rows()
+        return log_evidence_of(self.scale**2 * self.values, self.rest, self.freedom)
 
     def predictive_of(self, batch: Batch) -> Predictive:
         """The student-t of each row: noise, and what is not known about the weights."""
