@@ -14,6 +14,7 @@ from bayeswise.foundation.errors import FitError, TooLargeError
 from bayeswise.models.files import bytes_of
 from bayeswise.models.held_out import held_out
 from bayeswise.posteriors.calibration import turns
+from bayeswise.tables.source import open_source
 
 Table = dict[str, list[Any]]
 
@@ -126,6 +127,12 @@ def test_a_level_that_only_one_fold_shows_leaves_the_others_in_their_places() ->
     rare = folds == folds[0]
     again = bw.fit(rows_at(table, np.flatnonzero(~rare)), "y")
     np.testing.assert_allclose(found.posterior[rare], again.predict_proba(rows_at(table, np.flatnonzero(rare))))
+
+
+def test_chunks_with_the_same_counts_are_other_rows_all_the_same() -> None:
+    table = {"x": ["a", "b"] * 8, "y": ["u", "u", "v", "v"] * 4}
+    model, chunks = bw.fit(table, "y"), open_source(table, chunk_rows=8)
+    np.testing.assert_array_equal(held_out(model, chunks, cv=2).posterior, held_out(model, table, cv=2).posterior)
 
 
 def test_cuts_that_were_given_are_not_found_again() -> None:
