@@ -84,7 +84,8 @@ def held_out(
     def answered(known: HeldOut, cv: Folds) -> HeldOut:
         found = replace(known, posterior=posterior_of(cv))
         small = np.flatnonzero(found.posterior[np.arange(len(found.truth)), found.truth] == 0.0)
-        if not 0 < len(small) <= _MOST_SMALL:
+        one_by_one = cv == "loo" and not hasattr(model, "leave_one_out_log_proba")
+        if not len(small) or (one_by_one and len(small) > _MOST_SMALL):
             return found
         log_own = log(found.posterior[np.arange(len(found.truth)), found.truth])
         log_own[small] = log_posterior_of(cv, small)[np.arange(len(small)), found.truth[small]]
@@ -149,8 +150,7 @@ def _of_frame(model: Any, source: SpreadSource) -> HeldOut:
         raise FitError(f"no row has a value in {target!r}", fix="give rows whose state is known")
     posterior = np.column_stack([brought[f"p{k}"] for k in range(len(model.classes))])[kept]
     found = replace(_rows(model.classes, groups[kept], mass[kept], kept, None), posterior=posterior)
-    n_small = np.count_nonzero(posterior[np.arange(len(posterior)), found.truth] == 0.0)
-    return replace(found, log_own=log_own[kept]) if 0 < n_small <= _MOST_SMALL else found
+    return replace(found, log_own=log_own[kept])
 
 
 def _scored_states(model: Any, source: Source) -> dict[str, Any]:
@@ -199,13 +199,15 @@ def _of_model(
             return np.concatenate([_reported(model.predict_proba(batch), progress) for batch in batches])
         if cv == "loo":
             _refuse_unlearned(model, batches)
-            return _left_out(model, batches, progress)
+            return _left_out(model, batches, progress, model.leave_one_out)
         return _folded(model, batches, turns(truth, int(cv)), int(cv), progress)
 
     def log_posterior_of(cv: Folds, rows: IntArray) -> FloatArray:
         if cv is None:
             every = np.concatenate([model.predict_log_proba(batch) for batch in batches])
             return np.asarray(every[rows])
+        if cv == "loo" and hasattr(model, "leave_one_out_log_proba"):
+            return _left_out(model, batches, None, model.leave_one_out_log_proba)[rows]
         folds = np.arange(len(truth)) if cv == "loo" else turns(truth, int(cv))
         found = np.full((len(truth), len(model.classes)), -np.inf)
         for inside, logs in log_posteriors_of_folds(model, batches, folds, np.unique(folds[rows]).tolist()):
@@ -255,12 +257,15 @@ def _refuse_unknown(groups: Any, target: str) -> None:
         )
 
 
-def _left_out(model: Any, batches: list[Batch], progress: Progress | None) -> FloatArray:
+def _left_out(
+    model: Any, batches: list[Batch], progress: Progress | None, answer: Callable[[Any], FloatArray]
+) -> FloatArray:
+    """What a method of the model that leaves rows out answers."""
     if getattr(model, "selected_by_rows", ()):  # all rows together select it
-        return _reported(model.leave_one_out(batches), progress)
+        return _reported(answer(batches), progress)
     size = model.rows_left_out_at_once if isinstance(model, Classifier) else None
     parts = [part for batch in batches for part in _in_parts(batch, size)]
-    return np.concatenate([_reported(model.leave_one_out(part), progress) for part in parts])
+    return np.concatenate([_reported(answer(part), progress) for part in parts])
 
 
 def _in_parts(batch: Batch, size: int | None) -> list[Batch]:

@@ -62,15 +62,19 @@ def normalise(
     return Posterior(probability, log_evidence)
 
 
-def log_posterior(log_joint: ArrayLike, *, first_row: int = 0) -> FloatArray:
+def log_posterior(
+    log_joint: ArrayLike, *, undefined: Literal["error", "uniform"] = "error", first_row: int = 0
+) -> FloatArray:
     """log p(state | row) = log_joint - log_evidence, (n_rows, n_states), as exact near 0 as in the tails.
+
+    `undefined` says what happens to a row that is impossible in every state, as in `normalise`.
 
     >>> [f"{value:.4g}" for value in log_posterior([[0.0, -50.0]])[0]]
     ['-1.929e-22', '-50']
     """
     joint = _rows_of(log_joint)
     log_probability = np.empty(joint.shape)  # (n_rows, n_states)
-    for rows, log_block, _, _ in _shifted(joint, first_row, allowed=False):
+    for rows, log_block, _, _ in _shifted(joint, first_row, allowed=undefined == "uniform"):
         others = np.exp(log_block)
         # The largest term is exp(0) = 1: left out of the sum, log1p keeps what 1 + tiny would swallow.
         others[np.argmax(log_block, axis=0), np.arange(log_block.shape[1])] = 0.0

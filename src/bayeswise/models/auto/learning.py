@@ -11,6 +11,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import BayeswiseError, FitError, ParameterError
+from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Extent, Member
 from bayeswise.models.auto.left_out import LeftOut, left_out, n_folds_for
 from bayeswise.models.auto.model import AutoModel, CandidateScore
@@ -158,7 +159,8 @@ class _Trials:
     def weighed(self, settings: AutoSettings) -> AutoModel:
         """The mixture of the candidates that were tried, or the best of them."""
         share = np.stack([self._of_truth(trial.left_out.posterior) for trial in self.done])  # (n_members, n_rows)
-        losses = np.array([_log_loss(each, self.row_weights) for each in share])
+        log_share = np.stack([trial.left_out.log_own for trial in self.done])
+        losses = np.array([_mean_loss(each, self.row_weights) for each in log_share])
         if settings.choose == "best":
             ranked = losses if settings.costs is None else self._costs(settings.costs)
             kept, found = np.array([int(np.argmin(ranked))]), Stacked(np.ones(1), 0.0)
@@ -186,7 +188,7 @@ class _Trials:
             calibration,
             scores,
             dict(self.notes),
-            self._score_of_mixture(share, settings),
+            self._score_of_mixture(share, log_share, settings),
             found.gap,
             self.chosen.n_rows,
             float(self.rows.n_rows if self.rows.weights is None else self.rows.weights.sum()),
@@ -204,8 +206,8 @@ class _Trials:
         found = fit_calibration(method, *rows, among=("dirichlet",))
         if method != "auto" or isinstance(found, AsItIs):
             return found
-        before, after = (self._of_truth(each) for each in (posterior, found.apply(posterior)))
-        gain = _log_loss(before, self.row_weights) - _log_loss(after, self.row_weights)
+        before, after = (log(self._of_truth(each)) for each in (posterior, found.apply(posterior)))
+        gain = _mean_loss(before, self.row_weights) - _mean_loss(after, self.row_weights)
         total = float(self.row_weights.sum())
         return found if gain * total > 0.5 * (n_states**2 - 1) * np.log(total) else AsItIs()
 
@@ -226,21 +228,21 @@ class _Trials:
             mixed += weight * self.done[k].left_out.posterior
         return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
 
-    def _score_of_mixture(self, share: FloatArray, settings: AutoSettings) -> float:
+    def _score_of_mixture(self, share: FloatArray, log_share: FloatArray, settings: AutoSettings) -> float:
         """The log-loss of rows under weights, or a choice, that did not see them either."""
         folds = turns(self.truth, min(_SCORE_FOLDS, self.chosen.n_rows))
-        mixed = np.zeros(self.chosen.n_rows)
+        log_mixed = np.zeros(self.chosen.n_rows)
         for fold in range(int(folds.max()) + 1):
             inside, outside = folds == fold, folds != fold
             if not outside.any():
-                mixed[inside] = share[:, inside].mean(axis=0)
+                log_mixed[inside] = log_sum_exp(log_share[:, inside].T) - np.log(len(share))
             elif settings.choose == "best":
-                losses = [_log_loss(each[outside], self.row_weights[outside]) for each in share]
-                mixed[inside] = share[int(np.argmin(losses)), inside]
+                losses = [_mean_loss(each[outside], self.row_weights[outside]) for each in log_share]
+                log_mixed[inside] = log_share[int(np.argmin(losses)), inside]
             else:
                 kept, found = _without_negligible(share[:, outside], self.row_weights[outside], NEGLIGIBLE)
-                mixed[inside] = (found.weights[:, None] * share[kept][:, inside]).sum(axis=0)
-        return _log_loss(mixed, self.row_weights)
+                log_mixed[inside] = log_sum_exp(log_share[kept][:, inside].T + np.log(found.weights))
+        return _mean_loss(log_mixed, self.row_weights)
 
     def _costs(self, costs: Mapping[str, Mapping[Label, float]]) -> FloatArray:
         """(n_candidates,) the mean cost of left-out rows where each candidate decides."""
@@ -263,10 +265,9 @@ def _without_negligible(share: FloatArray, row_weights: FloatArray, least: float
         kept = kept[heavy]
 
 
-def _log_loss(share_of_truth: FloatArray, row_weights: FloatArray) -> float:
+def _mean_loss(log_own: FloatArray, row_weights: FloatArray) -> float:
     """The mean of -log p of the true class; infinite where it was thought impossible."""
-    with np.errstate(divide="ignore"):
-        return float((row_weights * -np.log(share_of_truth)).sum() / row_weights.sum())
+    return float((row_weights * -log_own).sum() / row_weights.sum())
 
 
 def cost_table(costs: Mapping[str, Mapping[Label, float]], classes: tuple[Label, ...]) -> FloatArray:

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.logspace import log
 from bayeswise.models.auto.candidates import Candidate, Member
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
@@ -27,6 +28,7 @@ class LeftOut:
     """The posteriors of all rows under a candidate that never saw them."""
 
     posterior: FloatArray  # (n_rows, n_states)
+    log_own: FloatArray  # (n_rows,) log p(own state), also where p is too small for a number
     how: str  # "leave-one-out" or "10 folds"
 
 
@@ -39,18 +41,20 @@ def left_out(
     candidate: Candidate, member: Member, batch: Batch, schema: Schema, folds: IntArray, classes: tuple[Label, ...]
 ) -> LeftOut:
     """The posteriors of the rows of a batch that the member has learned, each without that row or without its fold."""
+    rows, own = np.arange(batch.n_rows), np.asarray(batch.groups)
     if leaves_one_out(member):
         found: FloatArray = member.model.leave_one_out([member.seen(batch)])
-        return LeftOut(found, "leave-one-out")
-    posterior = np.zeros((batch.n_rows, len(classes)))
+        log_own = log(found[rows, own])
+        if np.isneginf(log_own).any():
+            log_own = member.model.leave_one_out_log_proba([member.seen(batch)])[rows, own]
+        return LeftOut(found, log_own, "leave-one-out")
+    log_shares = np.full((batch.n_rows, len(classes)), -np.log(len(classes)))
     for fold in range(int(folds.max()) + 1):
         inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         if len(inside) and len(outside):
             without = candidate.learned(batch.take(outside), schema)
-            posterior[inside] = np.exp(without.log_posterior(batch.take(inside), classes))
-        elif len(inside):
-            posterior[inside] = 1.0 / len(classes)
-    return LeftOut(posterior, f"{int(folds.max()) + 1} folds")
+            log_shares[inside] = without.log_posterior(batch.take(inside), classes)
+    return LeftOut(np.exp(log_shares), log_shares[rows, own], f"{int(folds.max()) + 1} folds")
 
 
 def leaves_one_out(member: Member) -> bool:

@@ -14,13 +14,12 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError
-from bayeswise.foundation.logspace import log
 from bayeswise.models.description_length.bits import Part
 from bayeswise.models.description_length.lengths import description_length
 from bayeswise.models.description_length.sharing import KeptRows, candidates_of
-from bayeswise.models.naive_bayes.left_out import left_out
+from bayeswise.models.naive_bayes.left_out import log_posterior_left_out
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
-from bayeswise.models.relearning import posteriors_of_folds
+from bayeswise.models.relearning import log_posteriors_of_folds
 from bayeswise.posteriors.calibration import turns
 from bayeswise.statistics.intervals import MOST_FOLDS, Bounds, Estimate, mean_with_interval, variance_inflation
 from bayeswise.tables.batch import Batch
@@ -87,26 +86,28 @@ def _compared(
         own = np.concatenate([each.group_labels.positions_in(model.statistics.labels)[each.groups] for each in rows])
         costs = None if costs_of is None else costs_of(model.classes)
         relearns = bool(model.selected_by_rows) and _are_all_rows(model, weights) and len(own) > 1
-        figures = _figures(_posteriors(model, rows, own, relearns), own, weights, costs)
+        figures = _figures(_log_posteriors(model, rows, own, relearns), own, weights, costs)
         families = "of each fold" if relearns else "of all rows" if model.selected_by_rows else "given"
         length = description_length(model)
         lines.append(Compared(name, length.bits, **figures, n_rows=len(own), families=families, parts=length.parts))
     return tuple(sorted(lines, key=lambda line: line.bits))
 
 
-def _posteriors(
+def _log_posteriors(
     model: NaiveBayesModel, rows: list[Batch], own: IntArray, relearns: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """(n_rows, n_states) of rows left out, and in folds; both in folds where these choose their own families."""
+    """(n_rows, n_states) log p(state) of rows left out, and in folds; both in folds where these choose families."""
     few = min(MOST_FOLDS, len(own) if relearns else len(own) // 2)
     if few < 2:
-        alone = np.concatenate([left_out(model, batch) for batch in rows])
+        alone = np.concatenate([log_posterior_left_out(model, batch) for batch in rows])
         return alone, alone
-    in_folds = np.zeros((len(own), len(model.classes)))
+    in_folds = np.full((len(own), len(model.classes)), -np.inf)
     kept = model if relearns else replace(model, selected=False)
-    for places, found in posteriors_of_folds(kept, rows, turns(own, few), few):
+    for places, found in log_posteriors_of_folds(kept, rows, turns(own, few), range(few)):
         in_folds[places] = found
-    return in_folds if relearns else np.concatenate([left_out(model, batch) for batch in rows]), in_folds
+    if relearns:
+        return in_folds, in_folds
+    return np.concatenate([log_posterior_left_out(model, batch) for batch in rows]), in_folds
 
 
 def _are_all_rows(model: NaiveBayesModel, weights: FloatArray) -> bool:
@@ -115,10 +116,10 @@ def _are_all_rows(model: NaiveBayesModel, weights: FloatArray) -> bool:
 
 
 def _figures(
-    posteriors: tuple[FloatArray, FloatArray], own: IntArray, weights: FloatArray, costs: FloatArray | None
+    log_posteriors: tuple[FloatArray, FloatArray], own: IntArray, weights: FloatArray, costs: FloatArray | None
 ) -> dict[str, Any]:
     """The means over rows left out, with intervals that hold those in folds."""
-    alone, in_folds = (_values(each, own, costs) for each in posteriors)
+    alone, in_folds = (_values(each, own, costs) for each in log_posteriors)
     bounds = {"error": (0.0, 1.0), "cost": None if costs is None else (float(costs.min()), float(costs.max()))}
     figures: dict[str, Any] = {"cost": None}
     for name, values in alone.items():
@@ -128,12 +129,13 @@ def _figures(
     return figures
 
 
-def _values(posterior: FloatArray, own: IntArray, costs: FloatArray | None) -> dict[str, FloatArray]:
+def _values(log_posterior: FloatArray, own: IntArray, costs: FloatArray | None) -> dict[str, FloatArray]:
     """(n_rows,) log-loss, error and cost of each row."""
     rows = np.arange(len(own))
-    values = {"log_loss": -log(posterior[rows, own]), "error": (np.argmax(posterior, axis=1) != own).astype(float)}
+    wrong = np.argmax(log_posterior, axis=1) != own
+    values = {"log_loss": -log_posterior[rows, own], "error": wrong.astype(float)}
     if costs is not None:
-        values["cost"] = costs[np.argmin(posterior @ costs.T, axis=1), own]
+        values["cost"] = costs[np.argmin(np.exp(log_posterior) @ costs.T, axis=1), own]
     return values
 
 

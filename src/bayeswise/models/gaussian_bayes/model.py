@@ -39,7 +39,7 @@ from bayeswise.models.probability_model import Gaussians
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.posteriors.line_regions import BayesError, Regions
-from bayeswise.posteriors.normalise import normalise
+from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.statistics import Grouped, Moments, PatternScatter, Product
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema
@@ -253,6 +253,14 @@ class GaussianBayesModel(Classifier):
         """
         parts = [
             normalise(log_joint_left_out(self, batch), undefined="uniform").probability
+            for batch in self.learned(table, targets, weights)
+        ]
+        return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
+
+    def leave_one_out_log_proba(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
+        """(n_rows, n_states) the logarithm of `leave_one_out`, also where a share is too small for a number."""
+        parts = [
+            log_posterior(log_joint_left_out(self, batch), undefined="uniform")
             for batch in self.learned(table, targets, weights)
         ]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))

@@ -22,7 +22,7 @@ from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import FitError, NotMergedError
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.naive_bayes.factors import Leaving
-from bayeswise.posteriors.normalise import normalise
+from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.statistics import Moments
 from bayeswise.tables.batch import Batch
 
@@ -38,6 +38,20 @@ def left_out(model: NaiveBayesModel, batch: Batch) -> FloatArray:
     for row in np.flatnonzero(again).tolist():
         posterior[row] = _refitted_without(model, batch.rows(slice(row, row + 1)))
     return posterior
+
+
+def log_posterior_left_out(model: NaiveBayesModel, batch: Batch) -> FloatArray:
+    """(n_rows, n_states) the logarithm of `left_out`, also where a share is too small for a number."""
+    joint, again = _log_joint(model, batch)
+    log_shares = log_posterior(joint, undefined="uniform")
+    for row in np.flatnonzero(again).tolist():
+        part = batch.rows(slice(row, row + 1))
+        others = model.forget(part, again=True)
+        if others.classes:
+            log_shares[row] = -np.inf
+            places = others.statistics.labels.positions_in(model.statistics.labels)
+            log_shares[row, places] = others.predict_log_proba(_recoded(part, model, others))[0]
+    return log_shares
 
 
 def log_evidence_left_out(model: NaiveBayesModel, batch: Batch) -> FloatArray:

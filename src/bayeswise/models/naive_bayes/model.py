@@ -23,14 +23,14 @@ from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor, Scores
 from bayeswise.models.naive_bayes.far_out import far_out
-from bayeswise.models.naive_bayes.left_out import left_out, log_evidence_left_out
+from bayeswise.models.naive_bayes.left_out import left_out, log_evidence_left_out, log_posterior_left_out
 from bayeswise.models.naive_bayes.linear import LinearForm, linear_form
 from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.parameter_counts import ParameterCounts, parameter_counts
 from bayeswise.models.relearning import log_joint_relearned
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
-from bayeswise.posteriors.normalise import Posterior, normalise
+from bayeswise.posteriors.normalise import Posterior, log_posterior, normalise
 from bayeswise.statistics import Product
 from bayeswise.statistics.extents import MOST_COLUMNS, Extents, Span
 from bayeswise.store.fields import added_later
@@ -261,6 +261,14 @@ class NaiveBayesModel(Classifier):
             joint = log_joint_relearned(self, batches)
             return normalise(joint, undefined="uniform").probability if len(joint) else joint
         parts = [left_out(self, batch) for batch in batches]
+        return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
+
+    def leave_one_out_log_proba(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
+        """(n_rows, n_states) the logarithm of `leave_one_out`, also where a share is too small for a number."""
+        batches = list(self._learned_before(table, targets, weights))
+        if self.selected_by_rows:
+            return log_posterior(log_joint_relearned(self, batches), undefined="uniform")
+        parts = [log_posterior_left_out(self, batch) for batch in batches]
         return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
 
     def leave_one_out_evidence(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:

@@ -27,7 +27,7 @@ from bayeswise.networks.classifiers.scores import GraphScores
 from bayeswise.networks.classifiers.structure import Graph, Information, k_parents, tree
 from bayeswise.networks.classifiers.superparents import SuperparentScores
 from bayeswise.networks.network import BeliefNetwork
-from bayeswise.posteriors.normalise import normalise
+from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.statistics import Grouped, Product
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
@@ -230,6 +230,11 @@ class NetworkClassifierModel(Classifier):
         """
         joint = self._log_joint_left_out(table, targets, weights)
         return normalise(joint, undefined="uniform").probability if len(joint) else joint
+
+    def leave_one_out_log_proba(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
+        """(n_rows, n_states) the logarithm of `leave_one_out`, also where a share is too small for a number."""
+        joint = self._log_joint_left_out(table, targets, weights)
+        return log_posterior(joint, undefined="uniform") if len(joint) else joint
 
     def leave_one_out_evidence(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
         """(n_rows,) log p(row) of each row under the model that never saw it; minus infinity for an only row."""

@@ -11,6 +11,7 @@ from fastapi import APIRouter, Query
 from pydantic import Field, StrictBool, StringConstraints
 
 from bayeswise.foundation.errors import KindError, ParameterError
+from bayeswise.foundation.logspace import log
 from bayeswise.models.description_length.lengths import description_length
 from bayeswise.models.facts import about_model
 from bayeswise.models.files import inner_of, kind_of
@@ -189,9 +190,10 @@ def live_view(bench: Bench, asked: LiveRequest) -> LiveView:
     changed = fitted.changed(**changes) if changes else fitted
     posterior = changed.leave_one_out(batches)
     truth = np.concatenate([changed.groups_of(batch) for batch in batches])
-    own = posterior[np.arange(len(truth)), truth]
-    with np.errstate(divide="ignore"):
-        log_loss = float(-np.log(own).mean()) if len(own) else 0.0
+    log_own = log(posterior[np.arange(len(truth)), truth])
+    if np.isneginf(log_own).any():  # too small for a number
+        log_own = changed.leave_one_out_log_proba(batches)[np.arange(len(truth)), truth]
+    log_loss = float(-log_own.mean()) if len(truth) else 0.0
     bits = description_length(changed).bits if isinstance(changed, NaiveBayesModel) else None
     return LiveView(
         rows=len(truth),
