@@ -30,7 +30,7 @@ def table(tmp_path: Path) -> Path:
     return written(tmp_path / "rows.csv", asia().sample(1_000, seed=1))
 
 
-@pytest.mark.parametrize("method", ["hill-climbing", "exact", "chow-liu", "k2"])
+@pytest.mark.parametrize("method", ["hill-climbing", "exact", "chow-liu", "k2", "pc", "miic"])
 def test_each_method_writes_the_network_that_python_learns(
     bayeswise: Command, table: Path, tmp_path: Path, method: str
 ) -> None:
@@ -53,6 +53,30 @@ def test_rules_are_kept(bayeswise: Command, table: Path, tmp_path: Path) -> None
     wrong = bayeswise("network", "learn", table, "-o", tmp_path / "x.bif", "--forbid", "vist -> x-ray")
     assert wrong.code == 2
     assert "did you mean 'visit'" in wrong.err
+
+
+@pytest.mark.parametrize("method", ["hill-climbing", "exact", "pc", "miic"])
+def test_tiers_are_kept_and_those_against_required_edges_refused(
+    bayeswise: Command, table: Path, tmp_path: Path, method: str
+) -> None:
+    options = (
+        "-o",
+        tmp_path / "x.bif",
+        "--method",
+        method,
+        "--tiers",
+        "x-ray,dyspnoea",
+        "--tiers",
+        "cancer,bronchitis",
+    )
+    edges = [line.split(" -> ") for line in bayeswise("network", "learn", table, *options).out.splitlines()]
+    early, late = {"x-ray", "dyspnoea"}, {"cancer", "bronchitis"}
+    assert any({parent, child} & late for parent, child in edges)
+    assert not any(parent in late and child in early for parent, child in edges)
+    required = bayeswise("network", "learn", table, *options, "--require", "cancer -> x-ray")
+    assert required.code == 2 and "'cancer' is in a later tier than 'x-ray'" in required.err
+    twice = bayeswise("network", "learn", table, *options, "--tiers", "cancer")
+    assert twice.code == 2 and "'cancer' is in tiers 2 and 3" in twice.err
 
 
 def test_em_fills_the_tables_of_a_given_graph_and_finds_hidden_nodes(bayeswise: Command, tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
@@ -122,6 +122,17 @@ class EquivalenceClass:
             left[sink, :] = left[:, sink] = False
             nodes.remove(sink)
         return graph
+
+    def members_parents(self) -> list[tuple[int, ...]]:
+        """The parents of each node in one graph of the class."""
+        return [tuple(np.flatnonzero(column).tolist()) for column in self.member().T]
+
+    def notes(self, names: Sequence[str], apart: Collection[tuple[int, int]] = ()) -> tuple[str, ...]:
+        """What rows do not tell, in words; of the edges `apart` something else is said."""
+        open_ = [f"{names[u]} - {names[v]}" for u, v in self.undirected if (u, v) not in apart]
+        against = [f"{names[u]} -> {names[v]}" for u, v in self.conflicts]
+        edges = {"rows do not tell the direction of": open_, "tests contradict each other about": against}
+        return tuple(f"{what} {', '.join(dict.fromkeys(about))}" for what, about in edges.items() if about)
 
     def _near_member(self) -> BoolArray:
         """Edges that may point one way only first, then the directed ones, then the others, none closing a cycle.

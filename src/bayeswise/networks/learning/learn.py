@@ -15,19 +15,20 @@ from bayeswise.networks.learning.counts import FamilyCounts
 from bayeswise.networks.learning.em.fitting import WAYS, FittedTables, fit_tables
 from bayeswise.networks.learning.em.noisy import check_noisy, fit_noisy_max
 from bayeswise.networks.learning.em.structural import structural_em
+from bayeswise.networks.learning.independence.miic import miic_graph
 from bayeswise.networks.learning.independence.pc import pc_graph
 from bayeswise.networks.learning.independence.tests import GTest
 from bayeswise.networks.learning.rounds import learned_in_rounds
 from bayeswise.networks.learning.rows import MOST_LABELS, CodedRows
 from bayeswise.networks.learning.search.climbing import hill_climbing, k2
 from bayeswise.networks.learning.search.exact import best_graph
-from bayeswise.networks.learning.search.scores import Scores
+from bayeswise.networks.learning.search.scores import NmlScores, Scores
 from bayeswise.networks.learning.search.trees import chow_liu
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.render.labels import guess
 
-METHODS = ("auto", "hill-climbing", "exact", "k2", "chow-liu", "pc")
+METHODS = ("auto", "hill-climbing", "exact", "k2", "chow-liu", "pc", "miic")
 FEW_COLUMNS = 15  # up to so many the search is exact, unless you say otherwise: below a second
 MISSING_POLICIES = ("error", "drop", *WAYS)
 
@@ -45,7 +46,7 @@ def learn(
     *,
     parents: Graph | None = None,
     method: str = "auto",
-    score: str = "bic",
+    score: str | None = None,
     order: Sequence[str] | None = None,
     root: str | None = None,
     alpha: float = 0.05,
@@ -84,7 +85,8 @@ def learn(
     `weight` names a column of weights, `weights` are those that stand in no column: a row of weight k counts as k rows,
     one of weight 0 is not there. `method="auto"` is exact up to 15 columns, else hill climbing; that is restarted until
     nothing better was found for a while, or `restarts` times. `method="pc"` asks tests of independence at level `alpha`
-    instead of a score. What happened on the way is in `notes`.
+    instead of a score; `method="miic"` takes edges away by what contributes to their information. `score` is "bic"
+    unless you say otherwise, and for "miic", as its term of complexity, "nml". What happened on the way is in `notes`.
 
     >>> rows = {"rain": ["y", "n"] * 20, "wet": ["y", "n"] * 20, "day": ["a", "a", "b", "b"] * 10}
     >>> learn(rows).edges
@@ -96,6 +98,7 @@ def learn(
         parents = graph_of(parents)
     named = {name for child, above in (parents or {}).items() for name in (child, *above)}
     seed_of(seed)
+    score = score or ("nml" if method == "miic" else "bic")
     rules = Constraints.of(required, forbidden, tiers, max_parents)
     try:
         rows = _coded(table, ignore, states, named, weight, weights, kinds, cuts).with_states()
@@ -243,6 +246,9 @@ def _found(
     """The graph that a method finds in whole rows."""
     if method == "pc":
         return pc_graph(GTest(rows), rules, alpha, progress)
+    if method == "miic":
+        scores = NmlScores(rows) if score == "nml" else Scores(rows, score, smoothing=smoothing)
+        return miic_graph(scores, rules, progress)
     if method == "chow-liu":
         return Search(chow_liu(rows.complete(), root), 0.0)
     if method == "hill-climbing":

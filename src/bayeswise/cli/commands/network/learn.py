@@ -29,11 +29,13 @@ def learn(
     method: Annotated[
         str,
         typer.Option(
-            help="hill-climbing, exact, k2, chow-liu, pc (tests of independence); auto: exact up to 15 columns. "
-            "With --graph also em or gradient."
+            help="hill-climbing, exact, k2, chow-liu, pc (tests of independence), miic (information); auto: exact up "
+            "to 15 columns. With --graph also em or gradient."
         ),
     ] = "auto",
-    score: Annotated[str, typer.Option(help="bic, aic, mdl, bdeu or k2.")] = "bic",
+    score: Annotated[
+        str | None, typer.Option(help="bic, aic, mdl, bdeu or k2; nml with miic. [default: bic, or nml with miic]")
+    ] = None,
     graph: Annotated[
         str | None,
         typer.Option(
@@ -183,6 +185,7 @@ def _learn_gaussian(
         raise UsageError(f"{output}: other formats have no Gaussian nodes", fix="name a file that ends in .bayeswise")
     kept = ("method", "score", "alpha", "required", "forbidden", "tiers", "max_parents", "restarts", "seed")
     options = {name: overrides[name] for name in (*kept, "prior", "smoothing", "missing")}
+    options["score"] = options["score"] or "bic"
     with StepsBar() as bar:
         network = MixedNetwork.learn(
             source, ignore=ignore, kinds=asked["kinds"], weight=weight, **options, progress=bar
@@ -254,7 +257,7 @@ def _learned(
         return network, None
     rules = Constraints.of(*(overrides[name] for name in ("required", "forbidden", "tiers", "max_parents")))
     resamples, averaged = strengths
-    options = {key: overrides[key] for key in ("score", "smoothing", "seed")}
+    options = {key: overrides[key] for key in ("smoothing", "seed")} | {"score": overrides["score"] or "bic"}
     method = chosen_method(overrides.get("method", "auto"), len(rows.names), overrides["restarts"])
     options["search"] = best_graph if method == "exact" else hill_climbing
     found = strengths_in_table(

@@ -37,13 +37,8 @@ def pc(
 def pc_graph(test: IndependenceTest, rules: Constraints, alpha: float, progress: Progress) -> Search:
     """A graph of the class that independences ask for, and what is not known of it."""
     found = pc(test, rules, alpha=alpha, progress=progress)
-    parents = [tuple(np.flatnonzero(column).tolist()) for column in found.member().T]
-    notes = {
-        "rows do not tell the direction of": [f"{test.names[u]} - {test.names[v]}" for u, v in found.undirected],
-        "tests contradict each other about": [f"{test.names[u]} -> {test.names[v]}" for u, v in found.conflicts],
-    }
-    said = tuple(f"{what} {', '.join(dict.fromkeys(edges))}" for what, edges in notes.items() if edges)
-    return Search(parents, 0.0, notes=said)
+    parents = found.members_parents()
+    return Search(parents, 0.0, notes=found.notes(test.names))
 
 
 Separators = dict[tuple[int, int], tuple[float, tuple[int, ...]]]

@@ -12,6 +12,7 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.special import gammaln
+from bayeswise.models.description_length.bits import log_regrets
 from bayeswise.networks.learning.rows import CodedRows, in_units
 from bayeswise.render.labels import guess
 
@@ -127,6 +128,32 @@ class Scores:
         if self.score in ("bdeu", "k2"):
             return _log_evidence(counts, 1.0 if self.score == "k2" else self.smoothing / counts.size)
         return _log_likelihood(counts) - self.penalty * n_configurations * (self.sizes[node] - 1)
+
+
+class NmlScores(Scores):
+    """Factorised normalised maximum likelihood: log-likelihood minus the regret log C(n, k) of each row of a table."""
+
+    def __init__(self, rows: CodedRows) -> None:
+        super().__init__(rows, "bic")
+        self.score = "nml"
+
+    def additions(self, node: int, parents: Iterable[int], candidates: Sequence[int]) -> FloatArray:
+        """The score of a node given its parents and one more, for each candidate: (n_candidates,)."""
+        above = tuple(parents)
+        return np.array([self.family(node, (*above, other)) for other in candidates])
+
+    def family(self, node: int, parents: Iterable[int]) -> float:
+        """The score of a node given its parents; minus infinity if the table would be absurdly large."""
+        above = tuple(sorted(parents))
+        if (node, above) not in self._known:
+            self._known[node, above] = self._scored(node, above)
+        return self._known[node, above]
+
+    def _scored(self, node: int, parents: tuple[int, ...]) -> float:
+        if math.prod(self.sizes[k] for k in (*parents, node)) > MOST_CELLS:
+            return -math.inf
+        counts = self.counts(node, parents)
+        return _log_likelihood(counts) - float(log_regrets(counts.sum(axis=1), self.sizes[node]).sum())
 
 
 def _log_likelihood(counts: FloatArray) -> float:
