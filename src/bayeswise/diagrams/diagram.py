@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise.diagrams.attitude import Attitude, checked_attitude
 from bayeswise.diagrams.forbidden import Allowed, allowed_options
 from bayeswise.diagrams.nested import chance_table, utility_values
 from bayeswise.diagrams.nodes import Decision, Piece, Utility, checked_pieces, pieces_of_network
 from bayeswise.diagrams.solving import ordering
 from bayeswise.diagrams.solving.solver import Numbers, Solver, Structure
+from bayeswise.diagrams.solving.sums import with_utility_of_sum
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, NetworkError, ParameterError
@@ -53,9 +55,10 @@ class InfluenceDiagram:
     umbrella: take if forecast is bad, else leave
     """
 
-    def __init__(self, nodes: Iterable[Piece], *, name: str = "diagram") -> None:
+    def __init__(self, nodes: Iterable[Piece], *, name: str = "diagram", attitude: Attitude | None = None) -> None:
         given = checked_pieces(nodes)
         self.name = name
+        self.attitude = checked_attitude(attitude)
         inner = [piece for piece in given if not isinstance(piece, Utility)]
         self.names: tuple[str, ...] = tuple(piece.name for piece in inner)  # chance nodes and decisions
         self._places = {name: place for place, name in enumerate(self.names)}
@@ -169,6 +172,7 @@ class InfluenceDiagram:
         utilities: Iterable[Utility] = (),
         nodes: Iterable[Node] = (),
         name: str | None = None,
+        attitude: Attitude | None = None,
     ) -> InfluenceDiagram:
         """A learned or loaded network with decisions and costs; `costs` are {action: {state: cost}} `about` a node.
 
@@ -183,13 +187,22 @@ class InfluenceDiagram:
         care: treat if test is +, else wait
         """
         pieces = pieces_of_network(network, decisions, costs, about, utilities, nodes)
-        return cls(pieces, name=name or network.name)
+        return cls(pieces, name=name or network.name, attitude=attitude)
 
     def changed(self, nodes: Iterable[Piece]) -> InfluenceDiagram:
         """The same diagram with these nodes in place of those of their names, or added."""
         replaced = {piece.name: piece for piece in nodes}
         kept: list[Piece] = [replaced.pop(piece.name, piece) for piece in self.pieces()]
-        return InfluenceDiagram([*kept, *replaced.values()], name=self.name)
+        return InfluenceDiagram([*kept, *replaced.values()], name=self.name, attitude=self.attitude)
+
+    def with_attitude(self, attitude: Attitude | None) -> InfluenceDiagram:
+        """The same diagram, solved for somebody of this attitude to risk; None is for the mean."""
+        return InfluenceDiagram(self.pieces(), name=self.name, attitude=attitude)
+
+    @cached_property
+    def with_utility_of_sum(self) -> InfluenceDiagram:
+        """The same diagram with one utility: what the sum of all is worth under the attitude."""
+        return with_utility_of_sum(self, self.attitude.utility) if self.attitude else self
 
     def pieces(self) -> list[Piece]:
         """The nodes as they can be written down again."""
@@ -211,6 +224,8 @@ class InfluenceDiagram:
         if not isinstance(other, InfluenceDiagram):
             return NotImplemented
         if set(self.names) != set(other.names) or set(self.utilities) != set(other.utilities):
+            return False
+        if self.attitude != other.attitude:
             return False
         if self.decisions != other.decisions or any(self.states(n) != other.states(n) for n in self.names):
             return False
@@ -344,7 +359,7 @@ class InfluenceDiagram:
         masked = self._allowed.get(decision)
         if masked is None:
             masked = Allowed((), np.ones(len(self.states(decision)), dtype=bool))
-        made = InfluenceDiagram(self.pieces(), name=self.name)
+        made = InfluenceDiagram(self.pieces(), name=self.name, attitude=self.attitude)
         made._allowed = {**self._allowed, decision: masked.preferring(self.code(decision, option))}
         return made
 

@@ -17,6 +17,10 @@ forbidden = [{ umbrella = "leave", forecast = "bad" }]   # may be left out: what
 [utility.comfort]                         # or [cost.NAME], whose sign is turned
 parents = ["umbrella", "weather"]
 table = { take = 20, leave = { rain = 0, sun = 100 } }
+
+[attitude]                                # may be left out: to risk
+kind = "exponential"                      # or "piecewise" with points = [[-100, -2], [0, 0], [100, 1]]
+tolerance = 50
 """
 
 from __future__ import annotations
@@ -30,6 +34,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bayeswise.diagrams.attitude import attitude_of
 from bayeswise.diagrams.diagram import InfluenceDiagram
 from bayeswise.diagrams.nodes import EVERYTHING, MOST_NODES, Cost, Decision, Piece, Utility
 from bayeswise.foundation.atomic import write_bytes
@@ -47,6 +52,7 @@ _MOST_KEYS = 300_000
 _MOST_STATES = 10_000
 _HEAD = 1 << 16  # bytes of a stream that are looked at for its format
 _KINDS = ("chance", "decision", "utility", "cost")
+_ENTRIES = ("name", "network", "attitude", *_KINDS)
 _FIELDS = {
     "chance": ("states", "table", "parents"),
     "decision": ("options", "knows", "forgets", "forbidden"),
@@ -138,6 +144,8 @@ def _lost(diagram: InfluenceDiagram) -> Iterator[str]:
         yield f"what {_and(forgetful)} {said if many else said.replace('forget', 'forgets', 1)}"
     if limited:
         yield f"options of {_and(limited)} that are forbidden are lost"
+    if diagram.attitude is not None:
+        yield f"the attitude to risk ({diagram.attitude}) is lost"
 
 
 def _and(names: Sequence[str]) -> str:
@@ -152,8 +160,8 @@ def from_document(document: Any, where: str = "the document", folder: Path | Non
     if not isinstance(document, Mapping):
         raise SourceError(f"{where} holds no table", fix="write [chance.NAME], [decision.NAME] and [utility.NAME]")
     for key in document:
-        if key not in ("name", "network", *_KINDS):
-            raise SourceError(f"{where} has the unknown entry {key!r}", fix=guess(key, ["name", "network", *_KINDS]))
+        if key not in _ENTRIES:
+            raise SourceError(f"{where} has the unknown entry {key!r}", fix=guess(key, _ENTRIES))
     name = document.get("name", "diagram")
     if not isinstance(name, str):
         raise SourceError(f"{where}: name must be a text; found {name!r:.80}", fix='write name = "..."')
@@ -166,7 +174,10 @@ def from_document(document: Any, where: str = "the document", folder: Path | Non
             pieces[node] = _located(spot, partial(_piece, kind, node, _table(fields, spot)))
     if len(pieces) > MOST_NODES:
         raise SourceError(f"{where} has {len(pieces)} nodes; {MOST_NODES} are allowed", fix="give fewer")
-    made: InfluenceDiagram = _located(where, lambda: InfluenceDiagram(pieces.values(), name=name))
+    spot = f"{where}, [attitude]"
+    felt = _table(document["attitude"], spot) if "attitude" in document else None
+    attitude = None if felt is None else _located(spot, lambda: attitude_of(felt))
+    made: InfluenceDiagram = _located(where, lambda: InfluenceDiagram(pieces.values(), name=name, attitude=attitude))
     return made
 
 
@@ -260,6 +271,8 @@ def to_document(diagram: InfluenceDiagram) -> dict[str, Any]:
         parents = diagram.parents(name)
         values = _by_states(diagram, parents, diagram.utility(name).tolist())
         document["utility"][name] = {"parents": list(parents), "table": values}
+    if diagram.attitude is not None:
+        document["attitude"] = diagram.attitude.fields()
     return {key: value for key, value in document.items() if value != {}}
 
 
@@ -360,7 +373,9 @@ def toml_text(document: Mapping[str, Any]) -> str:
     """
     lines = [f"{_key(key)} = {_value(value)}" for key, value in document.items() if not isinstance(value, Mapping)]
     for kind, nodes in document.items():
-        if isinstance(nodes, Mapping):
+        if isinstance(nodes, Mapping) and not any(isinstance(fields, Mapping) for fields in nodes.values()):
+            lines += _node(_key(kind), nodes)
+        elif isinstance(nodes, Mapping):
             for name, fields in nodes.items():
                 lines += _node(f"{_key(kind)}.{_key(name)}", fields)
     return "\n".join(lines) + "\n"

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise.diagrams.attitude import Attitude
+from bayeswise.diagrams.solving.sums import sum_nodes
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
-from bayeswise.networks import BeliefNetwork, Node
+from bayeswise.networks import BeliefNetwork
 from bayeswise.render.numbers import interval, number
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, Vocabulary
@@ -19,10 +21,6 @@ from bayeswise.tables.schema.labels import Label, Vocabulary
 if TYPE_CHECKING:
     from bayeswise.diagrams.plots import RiskDisplay
     from bayeswise.diagrams.solving.solution import Solution
-
-
-_MOST_CELLS = 1 << 24
-_SAME = 1e-12  # of the largest utilities: sums closer than this are one outcome
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +56,10 @@ class RiskProfile(Tabular):
         reached = np.flatnonzero(np.cumsum(self.probability) >= share - 1e-12)
         return float(self.values[reached[0] if len(reached) else -1])
 
+    def certainty_equivalent(self, attitude: Attitude) -> float:
+        """The sure sum that is worth as much as these outcomes to somebody of this attitude."""
+        return attitude.certainty_equivalent(self.values, self.probability / self.probability.sum())
+
     def to_columns(self) -> dict[str, list[Any]]:
         """utility, probability, at_most (the probability of that or less)."""
         return {
@@ -80,38 +82,12 @@ class RiskProfile(Tabular):
 
 
 def risk_profile(solution: Solution) -> RiskProfile:
-    """Sums of utilities as further nodes of the network, each given the sum before it and one utility's parents."""
-    diagram = solution.diagram
-    nodes = [solution.network.node(name) for name in solution.network]
-    prefix = "\0" * (1 + max((len(name) for name in diagram.names), default=0))  # no node has this name
-    before: list[str] = []
-    sums = np.zeros(1)  # the values that the sum so far can have
-    for k, name in enumerate(diagram.utilities):
-        parents = diagram.parents(name)
-        every = (sums[:, None] + diagram.utility(name).ravel()).ravel()  # (n_sums * n_configurations,)
-        sums, codes = _distinct(every, _SAME * diagram.largest_utility)
-        if len(every) * len(sums) > _MOST_CELLS:
-            raise TooLargeError(
-                f"the utilities have {len(sums)} different sums, too many to follow",
-                fix="look at scenarios(nodes=[...])",
-            )
-        table = np.zeros((len(every), len(sums)))
-        table[np.arange(len(every)), codes] = 1.0
-        nodes.append(Node(f"{prefix}{k}", range(len(sums)), table, [*before, *parents]))
-        before = [nodes[-1].name]
-    found = BeliefNetwork(nodes).query(before, solution._findings).cells
+    """The sum of the utilities is one more node of the network."""
+    nodes, sums = sum_nodes(solution.diagram, "look at scenarios(nodes=[...])")
+    network = BeliefNetwork([*(solution.network.node(name) for name in solution.network), *nodes])
+    found = network.query([nodes[-1].name], solution._findings).cells
     happens = found > 0.0
     return RiskProfile(sums[happens], found[happens])
-
-
-def _distinct(values: FloatArray, same: float) -> tuple[FloatArray, Any]:
-    """The different values, ascending, and for each value its place among them."""
-    order = np.argsort(values, kind="stable")
-    ascending = values[order]
-    starts = np.concatenate([[True], np.diff(ascending) > same])
-    codes = np.empty(len(values), dtype=np.int64)
-    codes[order] = np.cumsum(starts) - 1
-    return ascending[starts] + 0.0, codes
 
 
 _MOST_SCENARIO_CELLS = 1 << 20

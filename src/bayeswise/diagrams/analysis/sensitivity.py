@@ -59,6 +59,7 @@ class Sensitivity(Tabular):
     pieces: tuple[Piece, ...]
     evidence: Line  # P(evidence) as the entry moves, as a share of what it is now
     kept: Line  # what the policy that is best now would gain
+    in_money: Callable[[float], float] = float  # of what the lines are about: the sum, or its utility
 
     @property
     def thresholds(self) -> tuple[float, ...]:
@@ -87,7 +88,7 @@ class Sensitivity(Tabular):
         if not self.low <= value <= self.high:
             raise ParameterError(f"{value:g} lies outside of {self.low:g} to {self.high:g}", fix="widen low and high")
         probability = self.evidence.at(value)
-        return sum_of_all / probability if probability > 0.0 else math.nan
+        return self.in_money(sum_of_all / probability) if probability > 0.0 else math.nan
 
     def to_columns(self) -> dict[str, list[Any]]:
         """from, to, the utility at both ends, and the policy between."""
@@ -124,6 +125,11 @@ def sensitivity(
 ) -> Sensitivity:
     """A probability moves from 0 to 1 unless said otherwise, a utility from nothing to twice its size."""
     entry = entry_of(diagram, node, state, given)
+    if entry.is_utility and diagram.attitude is not None:
+        raise ParameterError(
+            f"under an attitude to risk the utility does not move in straight lines with {entry}",
+            fix="ask about a probability, use tornado(), or with_attitude(None)",
+        )
     bottom, top = _range(entry, low, high)
     now = diagram.solve(evidence)
     moved = Moved(diagram, entry, now, bottom, top)
@@ -135,7 +141,7 @@ def sensitivity(
     ]
     if not pieces:
         pieces = [Piece(bottom, top, lines[0], tuple(moved.solution(bottom).in_words()))]
-    return Sensitivity(entry, tuple(pieces), moved.evidence_line(), moved.line(now.policies))
+    return Sensitivity(entry, tuple(pieces), moved.evidence_line(), moved.line(now.policies), moved.in_money)
 
 
 def _range(entry: Entry, low: float | None, high: float | None) -> tuple[float, float]:
@@ -162,6 +168,8 @@ class Moved:
     def solution(self, value: float) -> Solution:
         """The best policies with another value of the entry."""
         changed = changed_entry(self.diagram, self.entry, value)
+        if not self._is_plain:
+            return changed.solve(self.now.evidence)
         return Solution(changed, self.now.evidence, self._outcome(value, {}), {})
 
     def total(self, policies: Mapping[str, Policy], value: float) -> tuple[float, float]:
@@ -188,7 +196,22 @@ class Moved:
         outcome = self._outcome(value, {})
         return outcome.utility * math.exp(outcome.log_evidence - self.now.log_evidence)
 
+    @property
+    def _is_plain(self) -> bool:
+        """Whether the solver can be run for other numbers right away."""
+        return self.diagram.attitude is None and not self.diagram.forgets
+
+    def in_money(self, utility: float) -> float:
+        """The sum that is worth an expected utility, which is what is linear in a probability."""
+        attitude = self.diagram.attitude
+        return utility if attitude is None else float(attitude.inverse(utility, self.now.utility))
+
     def _outcome(self, value: float, policies: Mapping[str, Policy]) -> Outcome:
+        if not self._is_plain:
+            outcome = changed_entry(self.diagram, self.entry, value).solve(self.now.evidence, policies=policies).outcome
+            attitude = self.diagram.attitude
+            felt = outcome.utility if attitude is None else float(attitude.utility(outcome.utility, self.now.utility))
+            return outcome._replace(utility=felt)
         solver = solver_for(self.diagram, self._codes, policies)
         return solver.run(self.entry.moved(self.diagram, value), self._places, policy_tables(self.diagram, policies))
 

@@ -105,7 +105,7 @@ def _at(moved: Moved, value: float) -> tuple[float, float]:
     kept, probability = moved.total(moved.now.policies, value)
     if probability == 0.0:
         raise ParameterError(f"{moved.entry} = {value:g} makes the evidence impossible", fix="narrow its range")
-    return moved.best_total(value) / probability, kept / probability
+    return moved.in_money(moved.best_total(value) / probability), moved.in_money(kept / probability)
 
 
 def _ranges(

@@ -4,6 +4,8 @@ ordering.py     which decision comes first, and which of the past matters
 elimination.py  sums over pairs of probabilities and utilities
 solver.py       the best policy of each decision, from the last to the first
 limited.py      policies of decisions that forget, and whether they are proven to be the best
+products.py     best responses under exponential utility, where utilities multiply
+sums.py         the sum of all utilities as a node
 policy.py       what a decision does in each case
 solution.py     policies, and what they lead to
 """

@@ -59,7 +59,12 @@ class Proof:
     n_reached: int = 0  # starts that ended at the best utility
 
     def __str__(self) -> str:
-        return f"{'proven optimum' if self.is_optimal else 'local optimum'}: {self.reason}"
+        if self.is_optimal:
+            return f"proven optimum: {self.reason}"
+        limit = (
+            "" if self.bound is None else f"; no policies exceed {number(self.bound, 6)}, as if nothing were forgotten"
+        )
+        return f"local optimum: {self.reason}{limit}"
 
 
 EXACT = Proof(True, "nothing is forgotten, and each decision is solved from the last to the first")
@@ -95,19 +100,21 @@ class Search:
         seen: Mapping[int, int],
         given: Mapping[int, Rule],
         respond: Responses,
+        *,
+        forgets: bool = True,
     ) -> None:
         self.structure, self.numbers, self.seen, self.respond = structure, numbers, seen, respond
         self.settled: dict[int, Rule] = {d: rule for d, rule in given.items() if d not in seen}
         self.open = [d for d in structure.past if d not in seen and d not in self.settled]
         self.choices: dict[int, Choice] = {}
-        self.n_policies = len(self.open)
+        self.forgets = forgets
 
     def outcome(self, full_past: Mapping[int, tuple[int, ...]], *, starts: int = STARTS) -> tuple[Outcome, Proof]:
         """The best policies that are found, and what is known about them."""
         outcome, is_soluble = self._settle()
         if is_soluble:
             reason = "soluble, each policy is the best one whatever the others do"
-            return outcome, Proof(True, reason) if self.n_policies else Proof(True, "every policy was given")
+            return outcome, Proof(True, reason) if self.forgets else EXACT
         tried = self._all_of_few()
         if tried is not None:
             utility, rules, n_tried = tried
@@ -121,25 +128,29 @@ class Search:
     def _settle(self) -> tuple[Outcome, bool]:
         outcome: Outcome | None = None
         while self.open:
-            info = self._requisite()
-            relevant = relevant_decisions(
-                self.structure.parents,
-                info,
-                self.structure.utilities,
-                known=self.seen,
-                given=self._scopes(),
-                coupled=self.respond.is_coupled,
-            )
-            free = [d for d in reversed(self.open) if not relevant[d]]
-            if not free:
+            decision = self._free_of_others()
+            if decision is None:
                 break
-            decision = free[0]
             coins = {d: self._coin(d) for d in self.open if d != decision}
             outcome = self.respond(decision, {**self.settled, **coins})
             self._take(decision, outcome.choices[decision])
         if outcome is None or self.open:
             outcome = self.respond(None, {**self.settled, **{d: self._coin(d) for d in self.open}})
         return outcome._replace(choices=self._ordered()), not self.open
+
+    def _free_of_others(self) -> int | None:
+        """A decision whose best policy is the same whatever the other open ones do; the last one if none forgets."""
+        if not self.forgets:
+            return self.open[-1]
+        relevant = relevant_decisions(
+            self.structure.parents,
+            self._requisite(),
+            self.structure.utilities,
+            known=self.seen,
+            given=self._scopes(),
+            coupled=self.respond.is_coupled,
+        )
+        return next((d for d in reversed(self.open) if not relevant[d]), None)
 
     def _requisite(self) -> dict[int, tuple[int, ...]]:
         """What can matter for each open decision; what matters for none of them is taken away until all does."""
@@ -260,14 +271,14 @@ class Search:
             return Proof(False, said, None, starts, n_reached)
         if utility >= bound - 1e3 * _BETTER * self._size:
             return Proof(True, "as good as if nothing were forgotten", bound, starts, n_reached)
-        said += f"; if nothing were forgotten it would be {number(bound, 6)}, which no policies exceed"
         return Proof(False, said, bound, starts, n_reached)
 
     def _bound(self, full_past: Mapping[int, tuple[int, ...]]) -> float | None:
         """The utility if nothing were forgotten; none where that is too large to be solved."""
         remembering = replace(self.structure, past=full_past)
         given = {d: rule for d, rule in self.settled.items() if d not in self.choices}
-        search = Search(remembering, self.numbers, self.seen, given, self.respond.with_past(remembering))
+        respond = self.respond.with_past(remembering)
+        search = Search(remembering, self.numbers, self.seen, given, respond, forgets=False)
         try:
             return search._settle()[0].utility
         except TooLargeError:

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.diagrams.solving.limited import EXACT, STARTS, Proof, Rule, Search, SumResponses
+from bayeswise.diagrams.attitude import PiecewiseLinear
+from bayeswise.diagrams.solving.limited import EXACT, STARTS, Proof, Responses, Rule, Search, SumResponses
 from bayeswise.diagrams.solving.policy import Policy, given_policy
+from bayeswise.diagrams.solving.products import ProductResponses
 from bayeswise.diagrams.solving.solver import Choice, Outcome, Solver
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
@@ -42,8 +44,23 @@ class Solution:
 
     @property
     def utility(self) -> float:
-        """What is gained on average."""
+        """What is gained on average; with an attitude to risk, the sure sum that is worth as much."""
         return self.outcome.utility
+
+    @property
+    def certainty_equivalent(self) -> float:
+        """The sure sum that is worth as much; without an attitude to risk it is the mean."""
+        return self.utility
+
+    @cached_property
+    def expected_value(self) -> float:
+        """The mean of what is gained, whatever the attitude to risk."""
+        return self.utility if self.diagram.attitude is None else math.fsum(self.parts.values())
+
+    @property
+    def risk_premium(self) -> float:
+        """What one would give of the mean to be rid of the risk."""
+        return self.expected_value - self.utility
 
     @property
     def log_evidence(self) -> float:
@@ -76,7 +93,7 @@ class Solution:
 
     @cached_property
     def parts(self) -> dict[str, float]:
-        """The expectation of each utility node; they add up to the utility."""
+        """The expectation of each utility node; they add up to the expected value."""
         return {
             name: float((self._joint(self.diagram.parents(name)) * self.diagram.utility(name)).sum())
             for name in self.diagram.utilities
@@ -148,9 +165,17 @@ class Solution:
         def plain(columns: dict[str, list[Any]]) -> dict[str, list[Any]]:
             return {name: [json_value(cell) for cell in column] for name, column in columns.items()}
 
+        attitude = self.diagram.attitude
+        felt = {
+            "attitude": attitude.fields() if attitude else None,
+            "certainty_equivalent": self.utility,
+            "expected_value": self.expected_value,
+            "risk_premium": self.risk_premium,
+        }
         return {
-            "expected_utility": self.utility,
+            "expected_utility": float(attitude.utility(self.utility)) if attitude else self.utility,
             "expected_cost": self.expected_cost,
+            **(felt if attitude else {}),
             "evidence": {name: json_value(state) for name, state in self.evidence.items()},
             "policies": {
                 name: {
@@ -172,7 +197,16 @@ class Solution:
 
     def __str__(self) -> str:
         proof = [] if self.proof is EXACT else [str(self.proof)]
-        return "\n".join([f"expected utility {number(self.utility, 6)}", *self.in_words(), *proof])
+        return "\n".join([self._headline(), *self.in_words(), *proof])
+
+    def _headline(self) -> str:
+        if self.diagram.attitude is None:
+            return f"expected utility {number(self.utility, 6)}"
+        mean, premium = number(self.expected_value, 6), number(self.risk_premium, 6)
+        return (
+            f"certainty equivalent {number(self.utility, 6)} ({self.diagram.attitude}): "
+            f"expected value {mean}, risk premium {premium}"
+        )
 
     def __repr__(self) -> str:
         return f"Solution(utility {number(self.utility, 6)}; {'; '.join(self.in_words())})"
@@ -208,16 +242,36 @@ def _best(
     diagram: InfluenceDiagram, codes: Mapping[str, int], given: Mapping[str, Policy], starts: int
 ) -> tuple[Outcome, Proof]:
     """The best policies, and whether they are proven to be."""
+    attitude = diagram.attitude
+    if isinstance(attitude, PiecewiseLinear):
+        outcome, proof = _best(diagram.with_utility_of_sum, codes, given, starts)
+        return _in_money(outcome, attitude), _bound_in_money(proof, attitude)
     seen, tables = _by_place(diagram, codes), policy_tables(diagram, given)
-    if not diagram.forgets:
+    if attitude is None and not diagram.forgets:
         return solver_for(diagram, codes, given).run(diagram.numbers, seen, tables), EXACT
     structure, numbers = diagram.structure, diagram.numbers
     rules = {
         diagram.place(name): Rule(tuple(sorted(map(diagram.place, policy.knows))), tables[diagram.place(name)])
         for name, policy in given.items()
     }
-    search = Search(structure, numbers, seen, rules, SumResponses(structure, numbers, seen))
+    respond: Responses = SumResponses(structure, numbers, seen)
+    if attitude is not None:
+        respond = ProductResponses(structure, numbers, seen, attitude.tolerance)
+    search = Search(structure, numbers, seen, rules, respond, forgets=diagram.forgets)
     return search.outcome(diagram._full_past, starts=starts)
+
+
+def _in_money(outcome: Outcome, attitude: PiecewiseLinear) -> Outcome:
+    """Expected utilities as the sums that are worth as much."""
+    choices = {
+        decision: choice._replace(expected=attitude.inverse(choice.expected))
+        for decision, choice in outcome.choices.items()
+    }
+    return outcome._replace(choices=choices, utility=float(attitude.inverse(outcome.utility)))
+
+
+def _bound_in_money(proof: Proof, attitude: PiecewiseLinear) -> Proof:
+    return proof if proof.bound is None else replace(proof, bound=float(attitude.inverse(proof.bound)))
 
 
 def evidence_codes(diagram: InfluenceDiagram, evidence: Mapping[str, Any] | None) -> dict[str, int]:

@@ -175,7 +175,7 @@ class _Run:
         if seen:
             scopes = {("table", node): sorted([*graph[node], node]) for node in (*numbers.chances, *policies)}
             scopes |= {("utility", k): list(scope) for k, scope in enumerate(solver.structure.utilities)}
-            self._tables = {key: _at(table, scopes[key], seen) for key, table in self._tables.items()}
+            self._tables = {key: at_evidence(table, scopes[key], seen) for key, table in self._tables.items()}
         for source in solver.open:
             self._tables[source] = np.full(sizes[source[1]], 1.0 / sizes[source[1]])
         self._choices: dict[int, Choice] = {}
@@ -249,7 +249,7 @@ def _at_option(cells: FloatArray, option: IntArray) -> FloatArray:
     return np.asarray(rows[np.arange(len(rows)), option.ravel()].reshape(option.shape))
 
 
-def _at(table: FloatArray, scope: Sequence[int], seen: Mapping[int, int]) -> FloatArray:
+def at_evidence(table: FloatArray, scope: Sequence[int], seen: Mapping[int, int]) -> FloatArray:
     """The part of a table that agrees with the evidence."""
     if not any(v in seen for v in scope):
         return table

@@ -24,6 +24,22 @@ File: TypeAlias = Annotated[
 Given: TypeAlias = Annotated[
     list[str] | None, typer.Option(metavar="NODE=STATE ...", help="Observed states, and decisions already made.")
 ]
+Tolerance: TypeAlias = Annotated[
+    float | None,
+    typer.Option(
+        "--risk-tolerance",
+        metavar="SUM",
+        help="Maximize exponential utility: the sum one would win or lose half of at even odds (below 0: seeks risk).",
+    ),
+]
+Points: TypeAlias = Annotated[
+    str | None,
+    typer.Option(
+        "--utility-points",
+        metavar="X:U,X:U,...",
+        help="Maximize the utility of the sum through these points, as in -100:-2,0:0,100:1.",
+    ),
+]
 AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
@@ -76,6 +92,8 @@ def solve(
         int,
         typer.Option(min=1, max=10_000, help="Starts of the search where decisions forget and none is provably best."),
     ] = 20,
+    risk_tolerance: Tolerance = None,
+    utility_points: Points = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the optimal policy of each decision, and its expected utility.
@@ -86,7 +104,7 @@ def solve(
     """
     from bayeswise.cli.commands.diagram.page import solved
 
-    diagram = _read(file)
+    diagram = _read(file, risk_tolerance, utility_points)
     evidence = _states(diagram, given, "--given", diagram.names)
     rules = _states(diagram, policy, "--policy", diagram.decisions)
     solution = diagram.solve(evidence, policies=rules, starts=starts)
@@ -108,6 +126,8 @@ def value(
     ] = None,
     price: Annotated[list[str] | None, typer.Option(metavar="NODE=PRICE ...", help="Price of an observation.")] = None,
     given: Given = None,
+    risk_tolerance: Tolerance = None,
+    utility_points: Points = None,
     as_json: AsJson = False,
 ) -> None:
     """Compute the value of observing a node before a decision.
@@ -117,7 +137,7 @@ def value(
     from bayeswise.cli.commands.diagram.page import valued
     from bayeswise.render.numbers import exact
 
-    diagram = _read(file)
+    diagram = _read(file, risk_tolerance, utility_points)
     evidence = _states(diagram, given, "--given", diagram.names)
     typed = by_number(price or [], "--price", "lab=5")
     prices = {node: float(exact(number, f"--price {node}")) for node, number in typed.items()}
@@ -131,6 +151,8 @@ def tornado(
     ] = 0.1,
     given: Given = None,
     png: Picture = None,
+    risk_tolerance: Tolerance = None,
+    utility_points: Points = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the table entries to which the expected utility is most sensitive.
@@ -139,7 +161,7 @@ def tornado(
     """
     from bayeswise.cli.commands.diagram.page import columns
 
-    diagram = _read(file)
+    diagram = _read(file, risk_tolerance, utility_points)
     evidence = _states(diagram, given, "--given", diagram.names)
     found = diagram.tornado(spread, evidence=evidence)
     _draw(file, png, found.plot)
@@ -157,6 +179,8 @@ def sensitivity(
     high: Annotated[float | None, typer.Option(help="Highest value of the entry (1 for a probability).")] = None,
     given: Given = None,
     png: Picture = None,
+    risk_tolerance: Tolerance = None,
+    utility_points: Points = None,
     as_json: AsJson = False,
 ) -> None:
     """Show at which values of one table entry the optimal policy changes.
@@ -167,7 +191,7 @@ def sensitivity(
     """
     from bayeswise.cli.commands.diagram.page import sensitive
 
-    diagram = _read(file)
+    diagram = _read(file, risk_tolerance, utility_points)
     evidence = _states(diagram, given, "--given", diagram.names)
     row = _states(diagram, case, "--case", diagram.names)
     meant = None
@@ -186,6 +210,8 @@ def show(
         str | None,
         typer.Option("-o", "--output", metavar="FILE", help="Draw the solved diagram into a .svg, .html or .dot file."),
     ] = None,
+    risk_tolerance: Tolerance = None,
+    utility_points: Points = None,
     as_json: AsJson = False,
 ) -> None:
     """List the nodes, or draw the diagram under the optimal policy.
@@ -196,7 +222,7 @@ def show(
 
     if output is not None:
         check_output(output, [file])
-    diagram = _read(file)
+    diagram = _read(file, risk_tolerance, utility_points)
     evidence = _states(diagram, given, "--given", diagram.names)
     if evidence and output is None:
         raise UsageError("--given changes the picture only", fix="add -o picture.svg, or use `diagram solve`")
@@ -215,10 +241,29 @@ VERBS: dict[str, tuple[Callable[..., None], str]] = {
 }
 
 
-def _read(file: str) -> InfluenceDiagram:
-    from bayeswise.diagrams import InfluenceDiagram
+def _read(file: str, tolerance: float | None, points: str | None) -> InfluenceDiagram:
+    """The diagram, for somebody of the attitude to risk that is typed, else of the one in the file."""
+    from bayeswise.diagrams import Exponential, InfluenceDiagram, PiecewiseLinear
 
-    return InfluenceDiagram.read(file)
+    if tolerance is not None and points is not None:
+        raise UsageError("--risk-tolerance and --utility-points are two attitudes", fix="give one of them")
+    diagram = InfluenceDiagram.read(file)
+    if tolerance is not None:
+        return diagram.with_attitude(Exponential(tolerance))
+    return diagram if points is None else diagram.with_attitude(PiecewiseLinear(_points(points)))
+
+
+def _points(text: str) -> list[tuple[float, float]]:
+    """X:U,X:U,... as pairs of numbers."""
+    from bayeswise.render.numbers import exact
+
+    found = []
+    for piece in text.split(","):
+        x, colon, u = piece.partition(":")
+        if not colon:
+            raise UsageError(f"--utility-points has {piece!r}", fix="write X:U,X:U, as in -100:-2,0:0,100:1")
+        found.append((float(exact(x.strip(), "--utility-points")), float(exact(u.strip(), "--utility-points"))))
+    return found
 
 
 def _states(diagram: InfluenceDiagram, pieces: list[str] | None, option: str, known: Iterable[str]) -> dict[str, Any]:

@@ -1,0 +1,172 @@
+"""What a sum of money is worth to somebody who minds risk: exponential utility, and utility by straight pieces.
+
+Policies of greatest expected utility E u(x) are those of greatest certainty equivalent u^-1(E u(x)): the sure sum that
+is worth as much. What it lacks to the expected value is the risk premium.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import CostError
+from bayeswise.render.labels import guess
+from bayeswise.render.numbers import number
+
+
+@dataclass(frozen=True)
+class Exponential:
+    """u(x) = 1 - exp(-x / tolerance): as averse to risk at any wealth; a tolerance below 0 seeks risk.
+
+    The tolerance has the unit of the utilities: about the sum that one would win or lose half of at even odds.
+
+    >>> even = Exponential(100.0).certainty_equivalent([-50.0, 100.0], [0.5, 0.5])
+    >>> round(even, 3)
+    -1.155
+    """
+
+    tolerance: float
+
+    def __post_init__(self) -> None:
+        value = _number(self.tolerance, "the risk tolerance")
+        if value == 0.0:
+            raise CostError("the risk tolerance is 0", fix="give the sum that one would risk, such as 100")
+        object.__setattr__(self, "tolerance", value)
+
+    def utility(self, x: Any, at: float = 0.0) -> Any:
+        """u(x - at), which orders sums alike for every `at`; near `at` nothing is lost by rounding."""
+        return -math.copysign(1.0, self.tolerance) * np.expm1(-(np.asarray(x) - at) / self.tolerance)
+
+    def inverse(self, utility: Any, at: float = 0.0) -> Any:
+        """The sum of this utility."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return at - self.tolerance * np.log1p(-math.copysign(1.0, self.tolerance) * np.asarray(utility))
+
+    def certainty_equivalent(self, values: Any, probability: Any) -> float:
+        """The sure sum that is worth as much as these values with these probabilities."""
+        sums, weights = _lottery(values, probability)
+        at = float(sums.min() if self.tolerance > 0.0 else sums.max())
+        return float(at - self.tolerance * math.log(float(weights @ np.exp(-(sums - at) / self.tolerance))))
+
+    def __str__(self) -> str:
+        return f"risk tolerance {number(self.tolerance, 6)}"
+
+    def fields(self) -> dict[str, Any]:
+        """As in a file."""
+        return {"kind": "exponential", "tolerance": self.tolerance}
+
+
+@dataclass(frozen=True)
+class PiecewiseLinear:
+    """u(x) by points (x, u), straight between them and beyond the first and the last.
+
+    >>> loss_averse = PiecewiseLinear([(-100, -250), (0, 0), (100, 100)])
+    >>> loss_averse.certainty_equivalent([-50, 100], [0.5, 0.5])
+    -5.0
+    """
+
+    points: tuple[tuple[float, float], ...]
+
+    def __init__(self, points: Iterable[Sequence[float]]) -> None:
+        object.__setattr__(self, "points", _points(points))
+
+    def utility(self, x: Any, at: float = 0.0) -> Any:
+        """u(x); `at` changes nothing."""
+        return _through(np.asarray(x, dtype=np.float64), *np.array(self.points).T)
+
+    def inverse(self, utility: Any, at: float = 0.0) -> Any:
+        """The sum of this utility."""
+        return _through(np.asarray(utility, dtype=np.float64), *np.array(self.points).T[::-1])
+
+    def certainty_equivalent(self, values: Any, probability: Any) -> float:
+        """The sure sum that is worth as much as these values with these probabilities."""
+        sums, weights = _lottery(values, probability)
+        return float(self.inverse(weights @ self.utility(sums)))
+
+    def __str__(self) -> str:
+        return f"utility through {', '.join(f'{number(x)}: {number(u)}' for x, u in self.points)}"
+
+    def fields(self) -> dict[str, Any]:
+        """As in a file."""
+        return {"kind": "piecewise", "points": [list(point) for point in self.points]}
+
+
+Attitude: TypeAlias = Exponential | PiecewiseLinear
+
+
+def attitude_of(fields: Mapping[str, Any]) -> Attitude:
+    """The attitude in a file: its kind, and a tolerance or points.
+
+    >>> attitude_of({"kind": "exponential", "tolerance": 50})
+    Exponential(tolerance=50.0)
+    """
+    kinds = {"exponential": "tolerance", "piecewise": "points"}
+    kind = fields.get("kind")
+    if kind not in kinds:
+        raise CostError(f"the attitude is of the kind {kind!r:.80}", fix=guess(kind, list(kinds)))
+    for field in fields:
+        if field not in ("kind", kinds[kind]):
+            raise CostError(f"the unknown entry {field!r}", fix=guess(field, ["kind", kinds[kind]]))
+    if kinds[kind] not in fields:
+        raise CostError(f"there is no {kinds[kind]}", fix=f"add {kinds[kind]} = ...")
+    return Exponential(fields["tolerance"]) if kind == "exponential" else PiecewiseLinear(fields["points"])
+
+
+def checked_attitude(given: Any) -> Attitude | None:
+    """An attitude, or none for the mean."""
+    if given is not None and not isinstance(given, Exponential | PiecewiseLinear):
+        raise CostError(
+            f"the attitude must be Exponential(tolerance) or PiecewiseLinear(points); found {given!r:.80}",
+            fix="write attitude=Exponential(100)",
+        )
+    return given
+
+
+def _number(value: Any, what: str) -> float:
+    plain = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not plain or not math.isfinite(value):
+        raise CostError(f"{what} must be a finite number; found {value!r:.80}", fix="write a number")
+    return float(value)
+
+
+def _points(given: Any) -> tuple[tuple[float, float], ...]:
+    try:
+        pairs = [tuple(point) for point in given]
+    except TypeError:
+        raise CostError(f"points must be pairs (x, u); found {given!r:.80}", fix="write [(-100, -2), (0, 0)]") from None
+    if len(pairs) < 2 or any(len(pair) != 2 for pair in pairs):
+        raise CostError(
+            f"at least two points, each a pair (x, u), are needed; found {given!r:.80}",
+            fix="write [(-100, -2), (0, 0), (100, 1)]",
+        )
+    points = tuple((_number(x, "x of a point"), _number(u, "u of a point")) for x, u in pairs)
+    for (x, u), (next_x, next_u) in pairwise(points):
+        if not (x < next_x and u < next_u):
+            raise CostError(
+                f"utility must grow from point to point; found ({x:g}, {u:g}) before ({next_x:g}, {next_u:g})",
+                fix="sort the points, and let more be worth more",
+            )
+    return points
+
+
+def _through(x: FloatArray, places: FloatArray, values: FloatArray) -> FloatArray:
+    """The line through the two points around each x, at the ends the first or the last one."""
+    left = np.clip(np.searchsorted(places, x, side="right") - 1, 0, len(places) - 2)
+    slope = (values[left + 1] - values[left]) / (places[left + 1] - places[left])
+    return np.asarray(values[left] + slope * (x - places[left]))
+
+
+def _lottery(values: Any, probability: Any) -> tuple[FloatArray, FloatArray]:
+    sums, weights = np.asarray(values, dtype=np.float64), np.asarray(probability, dtype=np.float64)
+    fits = sums.shape == weights.shape and sums.ndim == 1 and sums.size > 0
+    if not fits or not np.isfinite(sums).all() or not (weights >= 0.0).all() or abs(weights.sum() - 1.0) > 1e-9:
+        raise CostError(
+            "values and probabilities do not make a distribution", fix="give one probability for each value"
+        )
+    return sums[weights > 0.0], weights[weights > 0.0]
