@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import tracemalloc
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib import import_module
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.diagrams import Chance, Cost, Decision, InfluenceDiagram, Utility
-from benchmarks.harness import Race, Row, Size, Task
+from benchmarks.harness import Figure, Race, Row, Size, Task, best_of
 from benchmarks.pyagrum_twins import diagram_twin
 
 
@@ -72,20 +73,63 @@ def made_diagram(n_nodes: int, n_decisions: int) -> InfluenceDiagram:
     return InfluenceDiagram(pieces)
 
 
+def stages(n_stages: int, n_states: int = 4, n_options: int = 3) -> InfluenceDiagram:
+    """A state that is seen before each action and moves as one acts on it."""
+    generator = np.random.default_rng(0)
+    states, options = [f"s{k}" for k in range(n_states)], [f"a{k}" for k in range(n_options)]
+    moves = generator.dirichlet(np.ones(n_states), n_states * n_options)
+    gains = generator.normal(size=(n_states, n_options))
+    pieces: list[Any] = [Chance("state0", states, generator.dirichlet(np.ones(n_states)))]
+    for k in range(n_stages):
+        pieces += [
+            Decision(f"act{k}", options, [f"state{k}"]),
+            Utility(f"gain{k}", gains, [f"state{k}", f"act{k}"]),
+            Chance(f"state{k + 1}", states, moves, [f"state{k}", f"act{k}"]),
+        ]
+    return InfluenceDiagram(pieces)
+
+
+def growth_of_time(sizes: Sequence[int], repeats: int) -> float:
+    """The slope of log time over log stages: 1 is linear."""
+    diagrams = [stages(n) for n in sizes]
+    return slope(sizes, best_of(repeats, *[partial(solved_afresh, diagram) for diagram in diagrams]))
+
+
+def growth_of_memory(sizes: Sequence[int]) -> float:
+    """The slope of log peak over log stages, of the memory that Python and NumPy take for making and solving."""
+    peaks = []
+    for n in sizes:
+        tracemalloc.start()
+        stages(n).solve()
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    return slope(sizes, peaks)
+
+
+def slope(sizes: Sequence[int], found: Sequence[float]) -> float:
+    return max(0.0, float(np.polyfit(np.log(sizes), np.log(found), 1)[0]))
+
+
 def fresh(diagram: InfluenceDiagram) -> InfluenceDiagram:
     """The same diagram with nothing planned."""
     diagram._solvers.clear()
     return diagram
 
 
-def solving(make: Callable[[], InfluenceDiagram], planned: bool) -> tuple[Task, Task]:
+def solved_afresh(diagram: InfluenceDiagram) -> float:
+    return fresh(diagram).solve().utility
+
+
+def solving(make: Callable[[], InfluenceDiagram], planned: bool, forgetting: bool = False) -> tuple[Task, Task]:
+    """`forgetting`: pyAgrum is not told to remember, which costs it much and changes nothing where states are seen."""
     gum: Any = import_module("pyagrum")
     diagram = make()
     theirs = diagram_twin(diagram)
 
     def peer() -> Any:
         engine = gum.ShaferShenoyLIMIDInference(theirs)
-        engine.addNoForgettingAssumption(list(diagram.decisions))
+        if not forgetting:
+            engine.addNoForgettingAssumption(list(diagram.decisions))
         engine.makeInference()
         return engine.MEU()["mean"]
 
@@ -107,3 +151,18 @@ def rows(size: Size) -> Iterator[Row]:
         partial(solving, partial(made_diagram, 30, 5), False),
         at_least=3,
     )
+    n_stages = 200 if size.scale >= 1 else 20
+    yield Race(
+        f"{n_stages} stages whose state is seen, solved afresh | pyAgrum",
+        partial(solving, partial(stages, n_stages), False, True),
+        at_least=5,
+    )
+    yield Race(
+        f"{n_stages} stages whose state is seen, planned before | pyAgrum",
+        partial(solving, partial(stages, n_stages), True, True),
+        at_least=5,
+    )
+    sizes = (50, 100, 200, 400) if size.scale >= 1 else (5, 10)
+    name = f"{sizes[0]} to {sizes[-1]} stages"
+    yield Figure(f"growth of time, {name}", partial(growth_of_time, sizes, size.repeats), 1.2, "(exponent)")
+    yield Figure(f"growth of memory, {name}", partial(growth_of_memory, sizes), 1.2, "(exponent)")

@@ -72,7 +72,7 @@ class InfluenceDiagram:
         apart = [place for place, lost in forgets.items() if lost is None]
         sequence = ordering.decision_order(above, order, deciding, self.names, apart)
         self.decisions: tuple[str, ...] = tuple(self.names[place] for place in sequence)
-        self.chances: tuple[str, ...] = tuple(n for n in self.names if n not in self.decisions)
+        self.chances: tuple[str, ...] = tuple(piece.name for piece in inner if not isinstance(piece, Decision))
         self._knows = {self.names[p]: tuple(self.names[v] for v in above[p]) for p in sequence}
         self._decisions = {deciding[place].name: deciding[place] for place in sequence}
         if forgets:
@@ -324,6 +324,11 @@ class InfluenceDiagram:
         for decision in self.decisions:
             known += [*(self.place(node) for node in self._knows[decision]), self.place(decision)]
         return tuple(dict.fromkeys([*known, *self.network.order]))
+
+    @cached_property
+    def ranks(self) -> dict[int, int]:
+        """The place of each node in the sequence."""
+        return {node: rank for rank, node in enumerate(self.sequence)}
 
     @cached_property
     def structure(self) -> Structure:

@@ -1,6 +1,7 @@
 """From a diagram to its best policies.
 
 ordering.py     which decision comes first, and which of the past matters
+remaining.py    what is left to be gained, and what matters for it, as decisions are settled
 elimination.py  sums over pairs of probabilities and utilities
 solver.py       the best policy of each decision, from the last to the first
 limited.py      policies of decisions that forget, and whether they are proven to be the best

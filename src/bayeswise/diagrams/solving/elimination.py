@@ -92,17 +92,20 @@ class Plan:
     def __init__(
         self, arguments: Sequence[Argument], sizes: Sequence[int] | Mapping[int, int], keep: Sequence[int]
     ) -> None:
-        self._sizes = sizes
         self.keep = tuple(sorted(keep))
+        # variables are numbered anew, so that sets of them are small numbers however many the diagram has
+        self.variables = tuple(sorted({*keep, *(v for argument in arguments for v in argument.scope)}))
+        number = {v: k for k, v in enumerate(self.variables)}
+        self._sizes = [sizes[v] for v in self.variables]
         self.n_cells = 1.0  # of the largest table of any step
         self._counted: dict[int, float] = {}
         self._n_slots = len(arguments)
         self._probabilities = _Tables()
         self._utilities = _Tables()
         self._conditional: dict[int, int | None] = {}
-        everything, kept = 0, _bits(self.keep)
+        everything, kept = 0, _bits([number[v] for v in self.keep])
         for slot, (scope, is_utility, of) in enumerate(arguments):
-            bits = _bits(scope)
+            bits = _bits([number[v] for v in scope])
             everything |= bits
             (self._utilities if is_utility else self._probabilities).add(slot, bits)
             self._conditional[slot] = of

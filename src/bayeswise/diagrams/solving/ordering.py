@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 
 from bayeswise.foundation.directed_graph import Parents, ancestors_of, children_of
@@ -28,10 +28,8 @@ def decision_order(
     """
     wanted, alone = set(decisions), set(apart)
     found = tuple(node for node in order if node in wanted)
-    pairs = pairwise(found) if not alone else combinations(found, 2)
-    above = {d: ancestors_of(parents, [d]) for d in found[1:]}
-    for first, second in pairs:
-        if first not in above[second] and not {first, second} <= alone:
+    for first, second in _unordered(parents, order, found, any_pair=bool(alone)):
+        if not {first, second} <= alone:
             a, b = names[first], names[second]
             raise NetworkError(
                 f"nothing says which of the decisions {a!r} and {b!r} comes first",
@@ -41,27 +39,123 @@ def decision_order(
     return found
 
 
+def _unordered(
+    parents: Parents, order: Sequence[int], decisions: Sequence[int], *, any_pair: bool
+) -> Iterator[tuple[int, int]]:
+    """Neighbours, or any pair, of which the second does not depend on the first."""
+    if any_pair:
+        above = {d: ancestors_of(parents, [d]) for d in decisions[1:]}
+        yield from ((first, second) for first, second in combinations(decisions, 2) if first not in above[second])
+        return
+    rank = {node: k for k, node in enumerate(decisions)}
+    latest: dict[int, int] = {}  # the last decision that a node is or depends on
+    for node in order:
+        latest[node] = max([rank.get(node, -1), *(latest[parent] for parent in parents[node])])
+    for first, second in pairwise(decisions):
+        if rank[first] not in [latest[parent] for parent in parents[second]]:
+            yield first, second
+
+
+class Pasts(Mapping[int, tuple[int, ...]]):
+    """For each decision all that is known then: what it knows, earlier decisions and what they knew.
+
+    Nothing is forgotten, so that it is enough to keep what is new to each.
+
+    >>> dict(Pasts({0: [], 2: [1, 0]}))
+    {0: (), 2: (0, 1)}
+    """
+
+    def __init__(self, told: Mapping[int, Iterable[int]]) -> None:
+        self._rank = {decision: k for k, decision in enumerate(told)}
+        self._since: dict[int, int] = {}  # node -> the first decision that knows it, by rank
+        self.told: dict[int, list[int]] = {}  # decision -> what is known since then
+        before: tuple[int, ...] = ()
+        for k, (decision, nodes) in enumerate(told.items()):
+            self.told[decision] = [v for v in dict.fromkeys([*before, *nodes]) if v not in self._since]
+            self._since |= dict.fromkeys(self.told[decision], k)
+            before = (decision,)
+
+    def __getitem__(self, decision: int) -> tuple[int, ...]:
+        rank = self._rank[decision]
+        return tuple(sorted(node for node, since in self._since.items() if since <= rank))
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._rank)
+
+    def __len__(self) -> int:
+        return len(self._rank)
+
+    def __contains__(self, decision: object) -> bool:
+        return decision in self._rank
+
+    def at(self, decision: int) -> Container[int]:
+        """What is known then, without listing it."""
+        return _KnownAt(self._since, self._rank[decision])
+
+    def without(self, decisions: Container[int]) -> Pasts:
+        """For the other decisions, who still know what these knew and chose."""
+        told: dict[int, list[int]] = {}
+        waiting: list[int] = []
+        for decision, nodes in self.told.items():
+            waiting += nodes
+            if decision in decisions:
+                waiting.append(decision)
+            else:
+                told[decision], waiting = waiting, []
+        return Pasts(told)
+
+
+class _KnownAt(Container[int]):
+    def __init__(self, since: Mapping[int, int], rank: int) -> None:
+        self._since, self._rank = since, rank
+
+    def __contains__(self, node: object) -> bool:
+        return isinstance(node, int) and self._since.get(node, self._rank + 1) <= self._rank
+
+
+def known_at(past: Mapping[int, tuple[int, ...]], decision: int) -> Container[int]:
+    """What is known at a decision, to look nodes up in."""
+    return past.at(decision) if isinstance(past, Pasts) else frozenset(past[decision])
+
+
+def first_told(past: Mapping[int, tuple[int, ...]]) -> dict[int, list[int]]:
+    """For each decision what none before it knew.
+
+    >>> first_told({2: (0, 1), 4: (1, 3)})
+    {2: [0, 1], 4: [3]}
+    """
+    if isinstance(past, Pasts):
+        return past.told
+    seen: set[int] = set()
+    found: dict[int, list[int]] = {}
+    for decision, known in past.items():
+        found[decision] = [node for node in known if node not in seen]
+        seen.update(known)
+    return found
+
+
+def of_open(past: Mapping[int, tuple[int, ...]], settled: Container[int]) -> Mapping[int, tuple[int, ...]]:
+    """The pasts of the decisions that are not settled."""
+    if isinstance(past, Pasts):
+        return past.without(settled)
+    return {decision: known for decision, known in past.items() if decision not in settled}
+
+
 def pasts(
     parents: Parents, decisions: Sequence[int], forgets: Mapping[int, Iterable[int] | None] | None = None
-) -> dict[int, tuple[int, ...]]:
+) -> Mapping[int, tuple[int, ...]]:
     """For each decision all that is known then: what it knows, and what the decisions just before it knew and chose.
 
     What a decision forgets (None: everything) is not known to those that follow either, unless they are told again.
 
-    >>> pasts([[], [0], [1], []], [0, 2])
+    >>> dict(pasts([[], [0], [1], []], [0, 2]))
     {0: (), 2: (0, 1)}
     >>> pasts([[], [0], [1], []], [0, 2], {2: [0]})
     {0: (), 2: (1,)}
     """
     if not forgets:
-        known: set[int] = set()
-        found: dict[int, tuple[int, ...]] = {}
-        for decision in decisions:
-            known |= set(parents[decision])
-            found[decision] = tuple(sorted(known))
-            known.add(decision)
-        return found
-    found = {}
+        return Pasts({decision: parents[decision] for decision in decisions})
+    found: dict[int, tuple[int, ...]] = {}
     for decision, remembered in memories(parents, decisions, forgets).items():
         lost = forgets.get(decision, ())
         kept = set() if lost is None else remembered - set(lost)

@@ -70,7 +70,30 @@ class Solution:
     @cached_property
     def policies(self) -> dict[str, Policy]:
         """The policies by name, from the first decision to the last."""
-        return policies_of(self.diagram, self.outcome, self.given)
+        found = policies_of(self.diagram, self.outcome, self.given)
+        return {name: self._with_possible(policy) for name, policy in found.items()}
+
+    def _with_possible(self, policy: Policy) -> Policy:
+        """Whether each case can come about, whatever is done before."""
+        if policy.possible is None or not policy.knows:
+            return policy
+        if len(policy.knows) == 1:
+            cells = self._open_marginals[policy.knows[0]].probability
+        else:
+            cells = self._open_network.query(policy.knows, self._findings).probability
+        return replace(policy, possible=cells.ravel() > 0.0)
+
+    @cached_property
+    def _open_network(self) -> BeliefNetwork:
+        """The network in which decisions are open as a coin, but for those that are made or follow a given policy."""
+        made = [name for name in self.diagram.decisions if name in self.evidence]
+        if not made and not self.given:
+            return self.diagram.network
+        return network_under(self.diagram, self.given, self.evidence)
+
+    @cached_property
+    def _open_marginals(self) -> Mapping[str, Distribution]:
+        return self._open_network.marginals(self._findings)
 
     @property
     def expected_cost(self) -> float:
@@ -107,7 +130,14 @@ class Solution:
         return sum(float((joint * size).sum()) for joint, size in zip(joints, sizes, strict=True))
 
     def _joint(self, names: Sequence[str]) -> FloatArray:
+        if len(names) == 1:
+            return self._marginals[names[0]].probability
         return self.query(names).probability if names else np.ones(())
+
+    @cached_property
+    def _marginals(self) -> Mapping[str, Distribution]:
+        """Of all nodes at once, so that long sequences of decisions take no query each."""
+        return self.network.marginals(self._findings)
 
     def policy(self, decision: str) -> Policy:
         """The policy of a decision, with the probability of each case."""
@@ -349,7 +379,7 @@ def policies_of(diagram: InfluenceDiagram, outcome: Outcome, given: Mapping[str,
 
 def _policy_of(diagram: InfluenceDiagram, name: str, choice: Choice) -> Policy:
     """What is known in the order in which it becomes known."""
-    order = sorted(range(len(choice.knows)), key=lambda k: diagram.sequence.index(choice.knows[k]))
+    order = sorted(range(len(choice.knows)), key=lambda k: diagram.ranks[choice.knows[k]])
     knows, with_option = [choice.knows[k] for k in order], [*order, len(order)]
     options = diagram.states(name)
     table = np.zeros((choice.option.size, len(options)))
@@ -370,13 +400,13 @@ def _policy_of(diagram: InfluenceDiagram, name: str, choice: Choice) -> Policy:
 def network_under(
     diagram: InfluenceDiagram, policies: Mapping[str, Policy], evidence: Mapping[str, Label]
 ) -> BeliefNetwork:
-    """The network with each decision's policy as its table; a decision that is made has one state."""
+    """The network with each decision's policy as its table; a decision that is made has one state, others are open."""
     nodes = []
     for name in diagram.names:
         if name in policies:
             policy = policies[name]
             nodes.append(Node(name, policy.options, policy.table, policy.knows))
-        elif name in diagram.decisions:
+        elif name in diagram.decisions and name in evidence:
             made = np.eye(len(diagram.states(name)))[diagram.code(name, evidence[name])]
             nodes.append(Node(name, diagram.states(name), made))
         else:

@@ -16,9 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from bayeswise.diagrams.solving.elimination import Argument, Plan
-from bayeswise.diagrams.solving.ordering import reached_from, requisite
+from bayeswise.diagrams.solving.ordering import of_open
+from bayeswise.diagrams.solving.remaining import Gain, Remaining
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
-from bayeswise.foundation.directed_graph import ancestors_of, children_of
+from bayeswise.foundation.directed_graph import ancestors_of
 
 _GAINS = ("utility", "value")
 TIE = 1e-13  # of the mean size of what is added up: closer than this is rounding, and the first option wins
@@ -56,7 +57,7 @@ class Choice(NamedTuple):
     knows: tuple[int, ...]
     option: IntArray  # (states of each known node ...)
     expected: FloatArray  # (states of each known node ..., n_options)
-    possible: BoolArray  # (states of each known node ...)
+    possible: BoolArray  # (states of each known node ...) as far as the tables say that its gains depend on
     best: BoolArray  # (states of each known node ..., n_options) the options that are as good as the chosen one
     allowed: BoolArray | None = None  # (states of each known node ..., n_options)
 
@@ -69,15 +70,6 @@ class Outcome(NamedTuple):
     log_evidence: float  # minus infinity if it is impossible
 
 
-class Gain(NamedTuple):
-    """A utility of the diagram, or what a later decision leads to at its best, and over which variables."""
-
-    kind: str  # "utility" or "value"
-    of: int  # the utility, or the decision
-    scope: tuple[int, ...]  # ascending
-    covers: frozenset[int]  # the utilities that are in it
-
-
 class Pass(NamedTuple):
     """One sweep of sums: whose options it compares, over which gains, and where the plan's arguments come from."""
 
@@ -85,7 +77,6 @@ class Pass(NamedTuple):
     gains: tuple[Gain, ...]
     plan: Plan
     sources: tuple[tuple[str, int], ...]
-    covers: frozenset[int]  # the utilities that are added up
     axes: list[int] | None  # of what is kept, the decision last; None where it is last already
 
 
@@ -101,53 +92,52 @@ class Solver:
         self.structure = structure
         self.evidence = frozenset(evidence)
         self.given = {d: tuple(scope) for d, scope in (given or {}).items() if d not in self.evidence}
-        self.requisite = requisite(
-            structure.parents,
-            structure.past,
-            structure.utilities,
-            known=self.evidence,
-            given=self.given,
-            forced=structure.allowed,
-        )
         self.graph = [list(self.given.get(node, above)) for node, above in enumerate(structure.parents)]
-        gains = [Gain("utility", k, scope, frozenset([k])) for k, scope in enumerate(structure.utilities)]
-        children = children_of(self.graph)
+        self.requisite: dict[int, tuple[int, ...]] = {}
         self.passes: list[Pass] = []
-        for decision, info in reversed(self.requisite.items()):
-            below = reached_from(children, decision)
-            changed = [gain for gain in gains if not below.isdisjoint(gain.scope)]
-            gains = [gain for gain in gains if below.isdisjoint(gain.scope)]
-            self.passes.append(self._pass(decision, tuple(changed)))
-            gains.append(Gain("value", decision, info, self.passes[-1].covers))
+        past = of_open(structure.past, {*self.given, *self.evidence})
+        remaining = Remaining(self.graph, past, structure.utilities, self.evidence)
+        decisions = list(past)
+        for decision in reversed(decisions):
+            question = remaining.question(decision, structure.allowed.get(decision, ()))
+            self.requisite[decision] = question.requisite
+            # only the first one needs the probability of what it knows, and so the tables of all that is above
+            self.passes.append(
+                self._pass(decision, question.gains, question.tables if decision != decisions[0] else None)
+            )
+            remaining.settle(decision, question)
         # the first decision's pass tells the expectation of what it changes; the rest needs one more
-        rest = tuple(gains[:-1] if self.passes else gains)
-        self.last = self._pass(None, rest) if rest or not self.passes else None
+        rest = remaining.gains[:-1] if self.passes else remaining.gains
+        self.last = self._pass(None, rest, None) if rest or not self.passes else None
         every = self.passes if self.last is None else [*self.passes, self.last]
         self.open = {source for each in every for source in each.sources if source[0] == "open"}
+        self.n_visits = remaining.n_visits
 
-    def _pass(self, target: int | None, gains: tuple[Gain, ...]) -> Pass:
+    def _pass(self, target: int | None, gains: tuple[Gain, ...], tables: Sequence[int] | None) -> Pass:
         """The plan whose kept variables are the family of the target; decisions are open and depend on nothing."""
         keep = [] if target is None else [*self.requisite[target], target]
-        asked = [*keep, *self.evidence, *(v for gain in gains for v in gain.scope)]
+        if tables is None:
+            asked = [*keep, *self.evidence, *(v for gain in gains for v in gain.scope)]
+            tables = sorted(ancestors_of(self.graph, asked))
         sources: list[tuple[str, int]] = []
         arguments: list[Argument] = []
-        for node in sorted(ancestors_of(self.graph, asked)):
+        for node in tables:
             if node == target or (node in self.evidence and node in self.structure.past):
                 continue
-            if node in keep and node in self.requisite:
+            is_open = node in self.structure.past and node not in self.given
+            if node in keep and is_open:
                 continue  # an open decision that is known: all its options alike
             scope = self._free([*self.graph[node], node])
             arguments.append(Argument(scope, False, None if node in self.evidence else node))
-            sources.append(("open" if node in self.requisite else "table", node))
+            sources.append(("open" if is_open else "table", node))
         for gain in gains:
             arguments.append(Argument(self._free(gain.scope), True))
             sources.append((gain.kind, gain.of))
-        covers = frozenset[int]().union(*[gain.covers for gain in gains])
         plan = Plan(arguments, self.structure.sizes, keep)
         axes = None
         if target is not None and plan.keep[-1] != target:
             axes = [*(k for k, v in enumerate(plan.keep) if v != target), plan.keep.index(target)]
-        return Pass(target, gains, plan, tuple(sources), covers, axes)
+        return Pass(target, gains, plan, tuple(sources), axes)
 
     def _free(self, scope: Sequence[int]) -> tuple[int, ...]:
         return tuple(sorted([v for v in scope if v not in self.evidence] if self.evidence else scope))
@@ -168,7 +158,8 @@ class _Run:
     def __init__(
         self, solver: Solver, numbers: Numbers, seen: Mapping[int, int], policies: Mapping[int, FloatArray]
     ) -> None:
-        self._solver, self._largest = solver, numbers.largest
+        self._solver = solver
+        self._largest = {("utility", k): largest for k, largest in enumerate(numbers.largest)}  # of each gain
         sizes, graph = solver.structure.sizes, solver.graph
         self._tables = {("table", node): table for node, table in {**numbers.chances, **policies}.items()}
         self._tables |= {("utility", k): table for k, table in enumerate(numbers.utilities)}
@@ -179,8 +170,8 @@ class _Run:
         for source in solver.open:
             self._tables[source] = np.full(sizes[source[1]], 1.0 / sizes[source[1]])
         self._choices: dict[int, Choice] = {}
-        self._absolute: dict[tuple[str, int], FloatArray] = {}
         self._allowed, self._seen = numbers.allowed, seen
+        self._n_sized = 0  # passes whose sizes are known, which only ties ask for
 
     def outcome(self) -> Outcome:
         """The passes from the last decision to the first, and the expectation of the whole."""
@@ -214,7 +205,8 @@ class _Run:
             narrow = spread_allowed(self._allowed[each.decision], scope, knows, self._seen)
             allowed = np.broadcast_to(narrow, expected.shape)
         compared = expected if allowed is None else np.where(allowed, expected, -np.inf)
-        largest = math.fsum([self._largest[k] for k in each.covers])
+        largest = math.fsum([self._largest[gain.kind, gain.of] for gain in each.gains])
+        self._largest["value", each.decision] = largest
         best = np.asarray(compared >= np.maximum.reduce(compared, axis=-1, keepdims=True) - TIE * largest)
         tied = np.count_nonzero(best) > possible.size
         if tied and (best.sum(axis=-1) > 1)[possible].any():
@@ -223,19 +215,19 @@ class _Run:
 
     def _sizes(self, each: Pass) -> FloatArray:
         """(..., n_options) the mean of the absolute utilities that an option's expectation is made of."""
-        inputs = [self._size(source) if source[0] in _GAINS else self._tables[source] for source in each.sources]
-        _, absolute, _ = each.plan.run(inputs)
-        return _turned(absolute, each)
+        for later in self._solver.passes[self._n_sized : len(self._choices)]:  # from the last decision to the next
+            assert later.decision is not None
+            sizes = _at_option(self._absolute(later), self._choices[later.decision].option)
+            self._tables["size of value", later.decision] = sizes
+            self._n_sized += 1
+        return self._absolute(each)
 
-    def _size(self, source: tuple[str, int]) -> FloatArray:
-        kind, k = source
-        if source not in self._absolute:
-            if kind == "utility":
-                self._absolute[source] = np.abs(self._tables[source])
-            else:
-                later = next(each for each in self._solver.passes if each.decision == k)
-                self._absolute[source] = _at_option(self._sizes(later), self._choices[k].option)
-        return self._absolute[source]
+    def _absolute(self, each: Pass) -> FloatArray:
+        for kind, k in each.sources:
+            if kind == "utility" and ("size of utility", k) not in self._tables:
+                self._tables["size of utility", k] = np.abs(self._tables[kind, k])
+        inputs = [self._tables[f"size of {kind}" if kind in _GAINS else kind, k] for kind, k in each.sources]
+        return _turned(each.plan.run(inputs)[1], each)
 
 
 def _turned(table: FloatArray, each: Pass) -> FloatArray:

@@ -1,0 +1,136 @@
+"""What is left of a diagram from its last decision to its first: the value of a settled one stands for all it changes.
+
+Nodes that tell no open decision anything, and on which nothing depends that is still to be gained, are dropped as
+decisions are settled. So each question looks at its surroundings only, and a sequence of decisions costs in proportion
+to its length.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
+
+from bayeswise.diagrams.solving.ordering import first_told, known_at
+from bayeswise.foundation.directed_graph import Parents, children_of
+
+
+class Gain(NamedTuple):
+    """A utility of the diagram, or what a later decision leads to at its best, and over which variables."""
+
+    kind: str  # "utility" or "value"
+    of: int  # the utility, or the decision
+    scope: tuple[int, ...]  # ascending
+
+
+class Question(NamedTuple):
+    """One decision: the gains that it can change, the part of its past that matters, and whose tables are needed."""
+
+    gains: tuple[Gain, ...]
+    requisite: tuple[int, ...]  # ascending
+    tables: tuple[int, ...]  # ascending: given the requisite past, those of all other nodes cancel out
+
+
+class Remaining:
+    """Nodes and gains that are left; `past` is what each open decision knows, from first to last.
+
+    >>> left = Remaining([[], [0], [], []], {2: (1, 3)}, [(0, 2)])   # node 1 is a test of node 0; node 3 tells nothing
+    >>> left.question(2)
+    Question(gains=(Gain(kind='utility', of=0, scope=(0, 2)),), requisite=(1,), tables=(0, 1))
+    """
+
+    def __init__(
+        self,
+        parents: Parents,
+        past: Mapping[int, tuple[int, ...]],
+        utilities: Sequence[Sequence[int]],
+        evidence: Iterable[int] = (),
+    ) -> None:
+        self._parents, self._past = parents, past
+        self._evidence = frozenset(evidence)
+        self._told = first_told(past)
+        self._telling = {node for nodes in self._told.values() for node in nodes}  # to decisions that are open
+        self._below: list[dict[int, None]] = [dict.fromkeys(children) for children in children_of(parents)]
+        self._gains: dict[int, Gain] = {}
+        self._gains_of: list[dict[int, None]] = [{} for _ in parents]
+        self._n_added = 0
+        self.n_visits = 0  # of nodes, in all questions so far
+        for k, scope in enumerate(utilities):
+            self._add(Gain("utility", k, tuple(scope)))
+        self._drop_idle(range(len(parents)))
+
+    @property
+    def gains(self) -> tuple[Gain, ...]:
+        """What no settled decision stands for."""
+        return tuple(self._gains.values())
+
+    def question(self, decision: int, forced: Iterable[int] = ()) -> Question:
+        """What matters for the last open decision, whatever the tables (Nielsen and Jensen 1999).
+
+        What a ball sent from the gains that the decision can change never touches, given all that is known, is
+        d-separated from them (Shachter 1998); `forced` is what matters even so.
+        """
+        changed, known = self._changed(decision), known_at(self._past, decision)
+        scopes = {v for k in changed for v in self._gains[k].scope}
+        waiting = [2 * v + 1 for v in scopes]  # a visit is 2 node, plus 1 if the ball comes from a child
+        visits = set(waiting)
+        touched, tables = set(forced) - self._evidence, set()
+        while waiting:
+            visit = waiting.pop()
+            node, from_child = visit >> 1, visit & 1
+            steps: list[int] = []
+            is_observed = node == decision or node in self._evidence or node in known
+            if not is_observed:
+                steps = [2 * child for child in self._below[node]]
+            elif node != decision and node not in self._evidence:
+                touched.add(node)
+            if from_child != is_observed:
+                tables.add(node)
+                steps += [2 * parent + 1 for parent in self._parents[node]]
+            for step in steps:
+                if step not in visits:
+                    visits.add(step)
+                    waiting.append(step)
+        self.n_visits += len(visits)
+        return Question(tuple([self._gains[k] for k in changed]), tuple(sorted(touched)), tuple(sorted(tables)))
+
+    def settle(self, decision: int, question: Question) -> None:
+        """The value of the decision, a table over its requisite past, takes the place of the gains that it changes."""
+        freed = [decision, *question.tables, *self._told[decision]]
+        self._telling.difference_update(self._told[decision])
+        for k in self._changed(decision):
+            for v in self._gains.pop(k).scope:
+                del self._gains_of[v][k]
+                freed.append(v)
+        self._add(Gain("value", decision, question.requisite))
+        self._drop_idle(freed)
+
+    def _changed(self, decision: int) -> list[int]:
+        """The gains that depend on a decision, as they were added."""
+        found, waiting = {decision}, [decision]
+        while waiting:
+            for child in self._below[waiting.pop()]:
+                if child not in found:
+                    found.add(child)
+                    waiting.append(child)
+        self.n_visits += len(found)
+        return sorted({k for node in found for k in self._gains_of[node]})
+
+    def _add(self, gain: Gain) -> None:
+        self._gains[self._n_added] = gain
+        for v in gain.scope:
+            self._gains_of[v][self._n_added] = None
+        self._n_added += 1
+
+    def _drop_idle(self, nodes: Iterable[int]) -> None:
+        """Nodes on which nothing depends, and then those on which only they did."""
+        waiting = [node for node in nodes if self._is_idle(node)]
+        while waiting:
+            node = waiting.pop()
+            for parent in self._parents[node]:
+                if node in self._below[parent]:
+                    del self._below[parent][node]
+                    if self._is_idle(parent):
+                        waiting.append(parent)
+
+    def _is_idle(self, node: int) -> bool:
+        return not (self._below[node] or self._gains_of[node] or node in self._evidence or node in self._telling)
