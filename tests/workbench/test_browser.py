@@ -154,14 +154,16 @@ def test_policies_of_two_and_of_three_states_cost_what_the_library_says(tab: Tab
     (folder / "numbers.toml").write_text(
         "[costs]\nrefuse = 0\nlend = { no = 600, yes = -120 }\nask = { no = 100, yes = -80 }\n"
     )
-    for model, table, decision in (
-        ("three.bayeswise", "three.csv", "three.toml"),
-        ("two.bayeswise", "credit-test.csv", "numbers.toml"),
+    (folder / "prior.toml").write_text((folder / "numbers.toml").read_text() + "\n[prior]\nno = 0.4\nyes = 0.6\n")
+    for model, table, decision, prior in (
+        ("three.bayeswise", "three.csv", "three.toml", None),
+        ("two.bayeswise", "credit-test.csv", "numbers.toml", None),
+        ("two.bayeswise", "credit-test.csv", "prior.toml", {"no": 0.4, "yes": 0.6}),
     ):
         page = tab.open(f"/costs?model={model}&table={table}&decision={decision}")
         cv = "loo" if table == "three.csv" else None  # rows that the model has learned
         costs = Costs.read(folder / decision)
-        found = bw.evaluate(bw.load(folder / model), str(folder / table), costs=costs, cv=cv)
+        found = bw.evaluate(bw.load(folder / model), str(folder / table), costs=costs, cv=cv, prior=prior)
         expect_policies_of(page, found.to_dict())
 
 
@@ -403,6 +405,8 @@ def test_models_are_compared_learned_in_the_background_and_changed_live(tab: Tab
     expect(page.get_by_role("table").filter(has_text="Bits to write down")).to_contain_text("95 % interval")
     page.get_by_role("button", name="Fit naive Bayes", exact=True).click()
     expect(page.get_by_text("Saved credit-naive-bayes.bayeswise")).to_contain_text("--ignore purpose", timeout=60_000)
+    expect(page.get_by_label("The same without this page, to fit")).to_contain_text("fit credit.csv --target repaid")
+    expect(page.get_by_label("The same without this page, to compare")).to_contain_text("--by bits")
 
     page.get_by_text("Smoothing, prior and the like").click()
     page.get_by_label("smoothing", exact=True).fill("2")
@@ -422,7 +426,7 @@ def test_models_are_compared_learned_in_the_background_and_changed_live(tab: Tab
     changed = model.changed(smoothing=7.0)
     loss = bw.evaluate(changed, str(folder / "credit.csv"), cv="loo").log_loss.mean
     expect(live.get_by_role("row", name="log-loss")).to_contain_text(f"{loss:.4g}")
-    expect(page.get_by_label("The same without this page")).to_contain_text("changed(smoothing=7.0)")
+    expect(page.get_by_label("The same without this page", exact=True)).to_contain_text("changed(smoothing=7.0)")
     live.get_by_label("Prior of no, typed").fill("0.4")
     live.get_by_label("Prior of no, typed").press("Enter")
     live.get_by_role("button", name="fit with these").click()

@@ -1,6 +1,6 @@
 // The same without this page: a line for the shell and lines of Python, ready to copy.
 import { signal } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import type { Schemas } from "../api/client";
 
 /** `about` says what it is the same of, where a page has several. */
@@ -15,8 +15,14 @@ export function SameAsBox({ same, about = "" }: { same: Schemas["SameAs"]; about
 
 export function Snippet({ title, text }: { title: string; text: string }) {
   const copied = useMemo(() => signal(false), []);
+  const lines = useRef<HTMLPreElement>(null);
   const copy = async () => {
-    await navigator.clipboard.writeText(text);
+    try {
+      await navigator.clipboard.writeText(text);
+    } catch { // a page of another host without TLS has no clipboard, and a user may refuse it
+      if (lines.current) window.getSelection()?.selectAllChildren(lines.current);
+      return;
+    }
     copied.value = true;
     window.setTimeout(() => (copied.value = false), 1500);
   };
@@ -28,7 +34,7 @@ export function Snippet({ title, text }: { title: string; text: string }) {
           {copied.value ? "copied" : "copy"}
         </button>
       </figcaption>
-      <pre tabIndex={0}>{text}</pre>
+      <pre ref={lines} tabIndex={0}>{text}</pre>
     </figure>
   );
 }

@@ -13,8 +13,8 @@ export interface Loaded {
 
 export async function load(asked: string, model: string, table: string, file: string | null): Promise<Loaded> {
   const [view, bytes, saved] = await Promise.all([
-    get("/api/costs/rows", { model, table }),
-    getBytes("/api/costs/rows.bin", { model, table }),
+    get("/api/costs/rows", { model, table, decision: file }),
+    getBytes("/api/costs/rows.bin", { model, table, decision: file }),
     file === null ? null : get("/api/decision", { file }),
   ]);
   const document = saved?.document ?? { costs: zeroOne(view.states) };

@@ -79,10 +79,11 @@ function Decide({ view, rows, document, file, version }: Loaded) {
   const moveEdge = (edge: number, p: number) => {
     change(withEdgeAt(costs, rows.states, pieces![edge]!.action, pieces![edge + 1]!.action, p));
   };
-  const certified = useCertified(view, same(steps.now, saved.value) ? file : null, steps.now);
+  const certified = useCertified(view, file, same(steps.now, saved.value) ? null : steps.now);
   const stale = draft.value !== steps.now || certified.loading;
   return (
     <>
+      {view.prior_of_decision && <p class="quiet">Posteriors are under the prior of {file}: {rows.states.map((state, at) => `P(${state}) = ${compact(view.prior[at]!)}`).join(", ")}.</p>}
       <CostTable costs={costs} settled={steps.now} states={rows.states} onChange={change} onSettle={settle} />
       <p class="remedies">
         <button type="button" disabled={!steps.canUndo} onClick={() => undoable(() => steps.undo())}>undo</button>
@@ -138,10 +139,11 @@ function measured<T>(name: string, start: number, work: () => T): T {
   return found;
 }
 
-/** Intervals by the server, when the costs rest: the same numbers that `bayeswise check` prints. */
-function useCertified({ model, table, has_truth, same_as }: Schemas["RowsView"], file: string | null, costs: CostCells) {
-  const asked = useRested(file !== null ? { model, table, decision: file } : { model, table, costs });
+/** Intervals by the server, when the costs rest: the same numbers that `bayeswise check` prints. `costs` are those not saved. */
+function useCertified({ model, table, has_truth, same_as }: Schemas["RowsView"], decision: string | null, costs: CostCells | null) {
+  const asked = useRested({ model, table, decision, costs });
   const { value, problem, loading } = useResource(has_truth ? JSON.stringify(asked) : null, (control) => post("/api/costs/evaluate", asked, {}, control)).value;
+  const decided = useResource(has_truth ? null : JSON.stringify(asked), (control) => post("/api/costs/same_as", asked, {}, control)).value;
   const facts = value?.facts ?? null;
-  return { facts, problem, loading, paid: (facts?.["cost_per_case"] ?? null) as Estimate | null, same: file !== null && value ? value.same_as : same_as };
+  return { facts, problem: problem ?? decided.problem, loading, paid: (facts?.["cost_per_case"] ?? null) as Estimate | null, same: value?.same_as ?? decided.value ?? same_as };
 }

@@ -65,6 +65,10 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
   const choice = { table, target, ...Object.fromEntries(COLUMNS.map((name) => [name, query.value.getAll(name)]).filter(([, words]) => words!.length)) };
   const decision = query.value.get("decision");
   const byBits = query.value.get("by") === "bits";
+  const comparison = { ...choice, decision, models: [], by_bits: byBits, folds: 5 };
+  const compared = useResource(JSON.stringify(comparison), (control) => post("/api/compare/same_as", comparison, {}, control)).value;
+  const next = fitted(output, kind, chosen);
+  const saving = useResource(JSON.stringify(next), (control) => post("/api/fit/same_as", next, {}, control)).value;
   return (
     <>
       <section aria-label="Compare">
@@ -77,13 +81,13 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
               <option value="bits">description length, in bits</option>
             </select>
           </label>
-          <button type="button" disabled={isRunning(compare.job)} onClick={() => void compare.start(() => post("/api/compare", { ...choice, decision, models: [], by_bits: byBits, folds: 5 }))}>
+          <button type="button" disabled={isRunning(compare.job)} onClick={() => void compare.start(() => post("/api/compare", comparison))}>
             compare all kinds
           </button>
         </div>
         <JobNote of={compare} what="comparing models" />
         {compare.job?.result && <Comparison result={compare.job.result} onFit={fitNow} />}
-        {compare.job?.result && <p class="quiet">As by <code>{compare.job.command}</code></p>}
+        {compared.value && <SameAsBox same={compared.value} about=", to compare" />}
       </section>
       <section aria-label="Fit">
         <h2>Fit</h2>
@@ -95,7 +99,7 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
             </select>
           </label>
           <label>Save as <input class="file-name" value={output} onChange={(event) => change({ output: event.currentTarget.value.trim() || null }, true)} /></label>
-          <button type="button" class="main" disabled={isRunning(fit.job)} onClick={() => void fit.start(() => post("/api/fit", fitted(output, kind, chosen)))}>
+          <button type="button" class="main" disabled={isRunning(fit.job)} onClick={() => void fit.start(() => post("/api/fit", next))}>
             {replaced ? "fit and replace" : "fit"}
           </button>
           {automatic && kind !== automatic && <button type="button" disabled={isRunning(fit.job)} onClick={() => fitNow(automatic.name, {})}>choose automatically</button>}
@@ -103,6 +107,8 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
         {kind === automatic && <p class="quiet">All kinds that apply are learned and weighed by rows that they never saw; <code>choose</code> keeps one of them, <code>within</code> bounds the time.</p>}
         <JobNote of={fit} what="learning a model" />
         {fit.job?.state === "done" && <p role="status">Saved {fit.job.output} in {fit.job.seconds.toFixed(1)} s, as by <code>{fit.job.command}</code></p>}
+        {saving.problem && <ProblemNote problem={saving.problem} />}
+        {saving.value && !saving.problem && <SameAsBox same={saving.value} about=", to fit" />}
         <SettingsForm key={kind.name} kind={kind} chosen={chosen} onChange={(next) => change({ set: settingWords(next) }, true)} />
       </section>
     </>

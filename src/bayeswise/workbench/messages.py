@@ -83,8 +83,22 @@ def arguments(*words: str, options: Mapping[str, Iterable[str] | str | None] | N
 
 
 def python(*lines: str) -> str:
-    """Lines of Python, with the import that they need."""
-    return "\n".join(["import bayeswise as bw", "", *lines])
+    """Lines of Python, with the import that they need; other imports that come first stand beside it."""
+    imports = next((place for place, line in enumerate(lines) if not line.startswith("from ")), len(lines))
+    return "\n".join(["import bayeswise as bw", *lines[:imports], "", *lines[imports:]])
+
+
+class Code(str):
+    """Words of Python that stand in a call as they are.
+
+    >>> call("bw.fit", Code("table"), target="play")
+    "bw.fit(table, target='play')"
+    """
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
 
 
 def call(function: str, *arguments: Any, **keywords: Any) -> str:

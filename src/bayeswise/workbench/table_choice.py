@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.tables.schema.overrides import Asked
 from bayeswise.tables.source import DEFAULT_NULL_WORDS, Source, open_source
-from bayeswise.workbench.messages import FileName, Name, Said
+from bayeswise.workbench.messages import Code, FileName, Name, Said, call
 from bayeswise.workbench.safety import Limits
 from bayeswise.workbench.workspace import Workspace
 
@@ -70,5 +70,13 @@ class TableChoice(Said):
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """The same in Python."""
-        return {"target": self.target, "kinds": self.kinds, "ignore": list(self.ignore), "null_words": self.null}
+        """What `bw.fit` takes."""
+        return {"target": self.target, "kinds": self.kinds, "ignore": list(self.ignore)}
+
+    @property
+    def in_python(self) -> tuple[list[str], Code]:
+        """Lines that open the rows, and what stands for them then: the name of the file, unless it has null words."""
+        if self.null is None:
+            return [], Code(repr(self.table))
+        opened = call("open_source", self.table, null_words=list(self.null))
+        return ["from bayeswise.tables.source import open_source", f"table = {opened}"], Code("table")

@@ -11,6 +11,7 @@ from fastapi import APIRouter
 from pydantic import Field
 
 from bayeswise.decisions.costs.decision_file import DecisionFile
+from bayeswise.decisions.costs.tables import read_toml
 from bayeswise.decisions.costs.warnings import CostWarning
 from bayeswise.decisions.decide import decide
 from bayeswise.decisions.policy.capacity import Limited, within_capacity
@@ -18,7 +19,7 @@ from bayeswise.evaluation.evaluate import evaluation_of
 from bayeswise.foundation.errors import CostError, ParameterError, quoted
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.messages import PROBLEMS, FileName, Name, Said, SameAs, call, python, shell
-from bayeswise.workbench.pages.costs import DecisionDocument, opened, rows_of
+from bayeswise.workbench.pages.costs import DecisionDocument, document_of, opened, rows_of
 
 
 class Limit(Said):
@@ -103,7 +104,7 @@ def routes(bench: Bench) -> APIRouter:
                 )
                 for k, action in enumerate(decisions.actions)
             ],
-            same_as=_same_as(asked),
+            same_as=_same_as(bench, asked),
         )
 
     return router
@@ -129,8 +130,15 @@ def _paid(bench: Bench, asked: LimitedRequest, decision: DecisionFile, found: Li
     return PaidView(mean=paid.mean, low=paid.low, high=paid.high, interval=free.interval)
 
 
-def _same_as(asked: LimitedRequest) -> SameAs:
-    file = asked.file or "decision.toml"
+def _same_as(bench: Bench, asked: LimitedRequest) -> SameAs:
+    """With the file of the costs where they are saved; else in Python as they stand, a prior in the model."""
+    file, costs, first = asked.file or "decision.toml", repr(asked.file), ""
+    loaded = call("bw.load", asked.model)
+    if asked.file is None or asked.document != document_of(read_toml(bench.workspace.file(asked.file)), asked.file):
+        first, costs = f"# when these costs are saved as {file}:\n", repr(asked.document.costs)
+        by_text = {str(state): state for state in bench.model_of_classes(asked.model).classes}
+        prior = {by_text.get(name, name): p for name, p in (asked.document.prior or {}).items()}
+        loaded += f".{call('changed', class_prior=prior)}" if prior else ""
     texts = [
         f"{action}={limit.rows}" if limit.rows is not None else f"{action}={100 * (limit.share or 0.0):g}%"
         for action, limit in asked.at_most.items()
@@ -139,10 +147,11 @@ def _same_as(asked: LimitedRequest) -> SameAs:
         action: limit.rows if limit.rows is not None else limit.share for action, limit in asked.at_most.items()
     }
     return SameAs(
-        shell=shell("decide", asked.model, asked.table, options={"--costs": file, "--at-most": texts}),
+        shell=first + shell("decide", asked.model, asked.table, options={"--costs": file, "--at-most": texts}),
         python=python(
             "from bayeswise.decisions import within_capacity",
-            f"decisions = bw.decide({call('bw.load', asked.model)}, {asked.table!r}, {file!r})",
-            f"within_capacity(decisions, {limits!r})",
+            f"decisions = bw.decide({loaded}, {asked.table!r}, {costs})",
+            f"found = within_capacity(decisions, {limits!r})",
+            "print(found)",
         ),
     )

@@ -15,6 +15,7 @@ from bayeswise.decisions.costs.decision_file import DecisionFile, decision_text
 from bayeswise.decisions.costs.tables import read_toml
 from bayeswise.decisions.costs.warnings import CostWarning
 from bayeswise.evaluation.evaluate import evaluation_of
+from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import BayeswiseError, CostError
 from bayeswise.models.held_out import HeldOut, held_out
 from bayeswise.models.table_model import leaves_rows_out
@@ -22,7 +23,7 @@ from bayeswise.statistics.intervals import MOST_FOLDS
 from bayeswise.tables.schema.null_words import words_of
 from bayeswise.tables.source import Source, open_source
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import PROBLEMS, FileName, Name, Said, SameAs, call, python, shell
+from bayeswise.workbench.messages import FLAG, PROBLEMS, Code, FileName, Name, Said, SameAs, call, python, shell
 from bayeswise.workbench.workspace import version_of
 
 Cell = float | Annotated[str, StringConstraints(max_length=1_000)]
@@ -43,6 +44,7 @@ class RowsView(Said):
     rows: int
     states: list[str]
     prior: list[float]
+    prior_of_decision: bool
     columns: list[str]
     has_truth: bool
     how: str
@@ -114,30 +116,25 @@ def routes(bench: Bench) -> APIRouter:
     router = APIRouter(prefix="/api", tags=["costs"], responses=PROBLEMS)
 
     @router.get("/costs/rows")
-    def rows(model: Annotated[FileName, Query()], table: Annotated[FileName, Query()]) -> RowsView:
-        """What the posteriors of a table look like as bytes."""
-        found = rows_of(bench, model, table)
-        fitted = bench.model_of_classes(model)
-        target = fitted.schema.target.name
-        leave = ", cv='loo'" if found.known.how == "leave-one-out" else ""
+    def rows(
+        model: Annotated[FileName, Query()],
+        table: Annotated[FileName, Query()],
+        decision: Annotated[FileName | None, Query()] = None,
+    ) -> RowsView:
+        """What the posteriors of a table look like as bytes; a decision may have a prior of its own."""
+        found = rows_of(bench, model, table, decision)
         return RowsView(
             model=model,
             table=table,
             rows=len(found.known.truth),
             states=[str(state) for state in found.known.states],
-            prior=np.exp(fitted.log_prior).tolist(),
+            prior=found.prior.tolist(),
+            prior_of_decision=found.shifted,
             columns=list(found.columns),
             has_truth=found.has_truth,
             how=found.known.how,
             bytes=len(found.data),
-            same_as=SameAs(
-                shell=shell("check" if found.has_truth else "predict", model, table)
-                + (" --cv loo" if leave and found.has_truth else "" if found.has_truth else " --proba"),
-                python=python(
-                    f"model = {call('bw.load', model)}",
-                    f"bw.evaluate(model, {table!r}{leave})  # rows with a value in {target!r}",
-                ),
-            ),
+            same_as=same_decisions(bench, EvaluateRequest(model=model, table=table, decision=decision)),
         )
 
     @router.get(
@@ -145,15 +142,19 @@ def routes(bench: Bench) -> APIRouter:
         response_class=Response,
         responses={200: {"content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}}},
     )
-    def rows_as_bytes(model: Annotated[FileName, Query()], table: Annotated[FileName, Query()]) -> Response:
+    def rows_as_bytes(
+        model: Annotated[FileName, Query()],
+        table: Annotated[FileName, Query()],
+        decision: Annotated[FileName | None, Query()] = None,
+    ) -> Response:
         """The posteriors, weights, columns of numbers and true states of a table; see `RowsView`."""
-        return Response(rows_of(bench, model, table).data, media_type="application/octet-stream")
+        return Response(rows_of(bench, model, table, decision).data, media_type="application/octet-stream")
 
     @router.post("/costs/evaluate")
     def evaluate(asked: EvaluateRequest) -> EvaluationView:
         """What decisions cost per case on rows whose state is known, with intervals."""
         fitted = bench.model_of_classes(asked.model)
-        found = rows_of(bench, asked.model, asked.table)
+        found = rows_of(bench, asked.model, asked.table, asked.decision)
         if not found.has_truth:
             raise CostError(f"{asked.table!r} does not have the target", fix="choose rows whose state is known")
         costs: Any = (
@@ -162,19 +163,15 @@ def routes(bench: Bench) -> APIRouter:
         if costs is None and asked.decision is not None:
             costs = bench.decision(asked.decision, fitted).costs
         evaluation = evaluation_of(found.known, costs, opened(bench, asked.table, fitted))
-        options = {"--costs": asked.decision or "decision.toml"}
-        if found.known.how == "leave-one-out":
-            options["--cv"] = "loo"
         return EvaluationView(
             facts=evaluation.to_dict(),
-            same_as=SameAs(
-                shell=shell("check", asked.model, asked.table, options=options),
-                python=python(
-                    f"model = {call('bw.load', asked.model)}",
-                    f"bw.evaluate(model, {asked.table!r}, costs={asked.costs or f'bw.Costs.read({asked.decision!r})'})",
-                ),
-            ),
+            same_as=same_decisions(bench, asked),
         )
+
+    @router.post("/costs/same_as")
+    def same_as(asked: EvaluateRequest) -> SameAs:
+        """The same decisions on the command line and in Python."""
+        return same_decisions(bench, asked)
 
     @router.get("/decision")
     def decision(file: Annotated[FileName, Query()]) -> DecisionView:
@@ -202,14 +199,43 @@ def routes(bench: Bench) -> APIRouter:
     return router
 
 
+def same_decisions(bench: Bench, asked: EvaluateRequest) -> SameAs:
+    """What the costs do to the rows: checked where the states are known, else decided; costs may have no file yet."""
+    found = rows_of(bench, asked.model, asked.table, asked.decision)
+    file, costs, first = asked.decision, None, ""
+    if file is not None:
+        costs = Code(call("bw.Costs.read", file))
+    if asked.costs is not None:
+        file = file or "decision.toml"
+        costs, first = Code(repr(asked.costs)), f"# when these costs are saved as {file}:\n"
+    states = [state.item() if isinstance(state, np.generic) else state for state in found.known.states]
+    prior = dict(zip(states, found.prior.tolist(), strict=True)) if found.shifted else None
+    if found.has_truth:
+        leave = "loo" if found.known.how == "leave-one-out" else None
+        line = shell("check", asked.model, asked.table, options={"--costs": file, "--cv": leave})
+        answer = call("bw.evaluate", Code("model"), asked.table, costs=costs, cv=leave, prior=prior)
+    elif costs is not None:
+        line = shell("decide", asked.model, asked.table, options={"--costs": file})
+        changed = "model" if prior is None else call("model.changed", class_prior=prior)
+        answer = call("bw.decide", Code(changed), asked.table, costs)
+    else:
+        line = shell("predict", asked.model, asked.table, options={"--proba": [FLAG]})
+        answer = call("model.predict_proba", asked.table)
+    lines = (f"model = {call('bw.load', asked.model)}", f"found = {answer}", "print(found)")
+    return SameAs(shell=first + line, python=python(*lines))
+
+
 # -- rows as bytes ----------------------------------------------------------------------------------------------------
 
 
 class RowsOfTable:
     """The posteriors of a table, and what belongs to them."""
 
-    def __init__(self, known: HeldOut, columns: dict[str, Any], has_truth: bool) -> None:
+    def __init__(
+        self, known: HeldOut, columns: dict[str, Any], has_truth: bool, prior: FloatArray, *, shifted: bool = False
+    ) -> None:
         self.known, self.columns, self.has_truth = known, columns, has_truth
+        self.prior, self.shifted = prior, shifted  # shifted: to the prior of a decision
         parts = [known.posterior, known.weights, *columns.values()]
         self.data = b"".join(np.ascontiguousarray(part, dtype="<f8").tobytes() for part in parts)
         self.data += np.ascontiguousarray(known.truth, dtype="<i4").tobytes()
@@ -220,13 +246,25 @@ def opened(bench: Bench, table: str, model: Any) -> Source:
     return open_source(bench.workspace.file(table), null_words=words_of(model.schema))
 
 
-def rows_of(bench: Bench, model: str, table: str) -> RowsOfTable:
-    """Each row left out of the model where it has learned just this table, else the rows as they are."""
+def rows_of(bench: Bench, model: str, table: str, decision: str | None = None) -> RowsOfTable:
+    """Each row left out of the model where it has learned just this table, else the rows as they are.
+
+    A prior of the decision replaces the model's, as in `bayeswise check`: not for rows that the model has learned.
+    """
     fitted = bench.model_of_classes(model)
-    path = bench.workspace.file(table)
-    return bench.workspace.remembered(
-        bench.workspace.file(model), "rows", lambda: _rows_of(bench, fitted, table), also=(path,)
+    files = (bench.workspace.file(table),)
+    found = bench.workspace.remembered(
+        bench.workspace.file(model), "rows", lambda: _rows_of(bench, fitted, table), also=files
     )
+    prior = None if decision is None else bench.decision(decision, fitted).prior_of(fitted.classes)
+    if prior is None or found.known.how == "leave-one-out":
+        return found
+
+    def shifted() -> RowsOfTable:
+        known = found.known.under(found.prior, prior)
+        return RowsOfTable(known, found.columns, found.has_truth, prior, shifted=True)
+
+    return bench.workspace.remembered(bench.workspace.file(model), ("rows", tuple(prior)), shifted, also=files)
 
 
 def _rows_of(bench: Bench, model: Any, table: str) -> RowsOfTable:
@@ -248,7 +286,7 @@ def _rows_of(bench: Bench, model: Any, table: str) -> RowsOfTable:
             f"{table!r} has {len(known.truth):,} rows; the page takes up to {bench.limits.rows:,}",
             fix="use `bayeswise check` and `bayeswise decide`, which have no limit",
         )
-    return RowsOfTable(known, _numbers(source, model, known), has_truth)
+    return RowsOfTable(known, _numbers(source, model, known), has_truth, np.exp(model.log_prior))
 
 
 def _numbers(source: Source, model: Any, known: HeldOut) -> dict[str, Any]:

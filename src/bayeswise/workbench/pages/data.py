@@ -11,7 +11,7 @@ from bayeswise.tables.schema.inference import Examination, examine, find_leaks
 from bayeswise.tables.schema.report import report
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.distributions import Pictures, pictures_of
-from bayeswise.workbench.messages import PROBLEMS, Said, SameAs, call, python, shell
+from bayeswise.workbench.messages import PROBLEMS, Code, Said, SameAs, call, python, shell
 from bayeswise.workbench.table_choice import TableChoice
 
 Remedy = Literal["category", "number", "count", "binary", "text", "ignore"]
@@ -113,8 +113,23 @@ def data_view(bench: Bench, choice: TableChoice) -> DataView:
         drawn_rows=pictures.rows,
         same_as=SameAs(
             shell=shell("look", choice.table, options=choice.options),
-            python=python("model = " + call("bw.fit", choice.table, **choice.keywords)),
+            python=_in_python(choice),
         ),
+    )
+
+
+def _in_python(choice: TableChoice) -> str:
+    """What `look` prints, and with a target the model of these columns."""
+    opening, table = choice.in_python
+    columns = {name: value for name, value in choice.keywords.items() if name != "target"}
+    source = Code(call("open_source", table)) if choice.null is None else table
+    found = call("examine", source, *([] if choice.target is None else [choice.target]), **columns)
+    return python(
+        "from bayeswise.tables.schema.inference import examine",
+        *(opening or ["from bayeswise.tables.source import open_source"]),
+        f"for found in {found}.findings:",
+        "    print(found.column, found.note)",
+        *([] if choice.target is None else ["model = " + call("bw.fit", table, **choice.keywords)]),
     )
 
 

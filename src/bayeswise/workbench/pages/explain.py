@@ -9,6 +9,7 @@ import numpy as np
 from fastapi import APIRouter, Query
 from pydantic import Field, StringConstraints
 
+from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.decisions.policy.action_account import ActionAccount, action_named, with_change, with_prior
 from bayeswise.evaluation.empty_columns import next_test_for
 from bayeswise.explanations import Account, alternatives_of, least_change
@@ -18,7 +19,7 @@ from bayeswise.models.typed_row import typed_batch
 from bayeswise.render.numbers import exact
 from bayeswise.tables.schema.labels import find_state
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import PROBLEMS, FileName, Name, Said, SameAs, call, python, shell
+from bayeswise.workbench.messages import FLAG, PROBLEMS, Code, FileName, Name, Said, SameAs, call, python, shell
 
 CellText = Annotated[str, StringConstraints(max_length=100_000)]
 _MOST_ROWS = 500
@@ -201,8 +202,6 @@ def explain_view(bench: Bench, asked: ExplainRequest) -> ExplainView:
         for each in account.contributions
     ]
     action = None if decision is None else _action(model, batch, account, decision, asked)
-    row = [f"{name}={value}" for name, value in asked.cells.items() if value is not None]
-    options: dict[str, Any] = {"--row": row, "--costs": asked.decision, "--against": asked.against}
     return ExplainView(
         states=list(map(str, account.states)),
         state=str(state),
@@ -219,15 +218,31 @@ def explain_view(bench: Bench, asked: ExplainRequest) -> ExplainView:
         nomogram=_nomogram(model, account, state, against),
         action=action,
         notes=notes,
-        same_as=SameAs(
-            shell=shell("explain", asked.model, options=options)
-            + (" --flip" if model.capabilities.alternatives else ""),
-            python=python(
-                f"model = {call('bw.load', asked.model)}",
-                f"model.explain({ {n: _cell_of(model, n, v) for n, v in asked.cells.items() if v is not None}!r})",
-            ),
-        ),
+        same_as=_same_as(model, decision, asked),
     )
+
+
+def _same_as(model: Any, decision: DecisionFile | None, asked: ExplainRequest) -> SameAs:
+    """The case with the columns that matter; in Python those that are missing are named too."""
+    used = [*model.schema.used, *(() if decision is None else decision.costs.columns)]
+    cells = {name: asked.cells.get(name) for name in dict.fromkeys(used)}
+    typed = [f"{name}={value}" for name, value in cells.items() if value is not None]
+    options = {"--row": typed, "--costs": asked.decision, "--against": asked.against}
+    flip = {"--flip": [FLAG]} if model.capabilities.alternatives else {}
+    row = {name: None if value is None else _cell_of(model, name, value) for name, value in cells.items()}
+    story = call("model.explain", row)
+    if decision is not None:
+        costs = Code(call("bw.Costs.read", asked.decision))
+        prior = None if decision.prior is None else {_state_of(model, name): p for name, p in decision.prior.items()}
+        story = call("bw.explain_action", Code("model"), row, costs, prior=prior)
+    return SameAs(
+        shell=shell("explain", asked.model, options={**options, **flip}),
+        python=python(f"model = {call('bw.load', asked.model)}", f"print({story})"),
+    )
+
+
+def _state_of(model: Any, text: str) -> Any:
+    return next((state for state in model.classes if str(state) == text), text)
 
 
 def _state(text: str | None, account: Account) -> Any:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping
 from typing import Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Query
-from pydantic import Field, StrictBool, StringConstraints
+from pydantic import Field
 
 from bayeswise.foundation.errors import KindError, ParameterError
 from bayeswise.foundation.logspace import log
@@ -20,16 +18,30 @@ from bayeswise.models.registry import MODELS
 from bayeswise.models.settings.description import settings_by_option, title_of
 from bayeswise.models.table_model import capabilities_of
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import FLAG, PROBLEMS, FileName, Name, Said, SameAs, arguments, call, python, shell
+from bayeswise.workbench.messages import (
+    PROBLEMS,
+    FileName,
+    Said,
+    SameAs,
+    arguments,
+    call,
+    python,
+    shell,
+)
 from bayeswise.workbench.pages.jobs import JobView
-from bayeswise.workbench.table_choice import TableChoice
+from bayeswise.workbench.pages.model_commands import (
+    CompareRequest,
+    FitRequest,
+    compare_options,
+    fit_options,
+    options_like,
+    same_comparison,
+    same_fit,
+)
 from bayeswise.workbench.workspace import version_of
 
-Value = StrictBool | int | float | Annotated[str, StringConstraints(max_length=10_000)]
-Settings = Annotated[dict[str, Value | list[Value]], Field(max_length=200)]
 _LIVE = ("smoothing", "class_prior", "prior_smoothing", "shrinkage", "variance_floor", "shared_variance")
 _LIVE_ROWS = 50_000
-_OPTION = re.compile(r"[a-z][a-z-]*")
 
 
 class SettingView(Said):
@@ -53,25 +65,6 @@ class KindView(Said):
     name: str
     group: str
     settings: list[SettingView]
-
-
-class FitRequest(TableChoice):
-    """A table, a kind of model with its settings, and the file to write; `version` is that of the file it replaces."""
-
-    model: Name = "naive-bayes"
-    settings: Settings = Field(default_factory=dict)
-    decision: FileName | None = None
-    output: FileName
-    version: str | None = None
-
-
-class CompareRequest(TableChoice):
-    """A table, the kinds of models to compare, and what decides."""
-
-    models: Annotated[list[Name], Field(max_length=50)] = Field(default_factory=list)
-    decision: FileName | None = None
-    by_bits: bool = False
-    folds: Annotated[int, Field(ge=2, le=100)] = 5
 
 
 class ModelView(Said):
@@ -137,26 +130,31 @@ def routes(bench: Bench) -> APIRouter:
             bench.workspace.file(asked.decision)
         if not asked.output.endswith(".bayeswise"):
             raise ParameterError(f"{asked.output!r} does not end in .bayeswise", fix="name the model NAME.bayeswise")
-        chosen = {**asked.options, "--model": asked.model, "--decision": asked.decision, **_typed(asked.settings)}
+        chosen = fit_options(asked)
 
         def command(output: str | None) -> list[str]:
             return [*arguments("fit", asked.table, options={**chosen, "--output": output}), "--json"]
 
         return JobView.of(bench.jobs.start(command, output=asked.output, version=asked.version))
 
+    @router.post("/fit/same_as")
+    def fit_same_as(asked: FitRequest) -> SameAs:
+        """The same learning on the command line and in Python."""
+        return same_fit(asked)
+
     @router.post("/compare", status_code=202)
     def compare(asked: CompareRequest) -> JobView:
         """Compare kinds of models in the background, by rows that they never saw or by description length."""
         bench.workspace.file(asked.table)
-        chosen = {name: value for name, value in asked.options.items() if name != "--text"}
         if asked.decision is not None:
             bench.workspace.file(asked.decision)
-            chosen["--costs"] = asked.decision
-        if asked.by_bits:
-            chosen["--by"] = "bits"
-        else:
-            chosen |= {"--models": ",".join(asked.models) or None, "--cv": str(asked.folds)}
+        chosen = compare_options(asked)
         return JobView.of(bench.jobs.start(lambda _: [*arguments("compare", asked.table, options=chosen), "--json"]))
+
+    @router.post("/compare/same_as")
+    def compare_same_as(asked: CompareRequest) -> SameAs:
+        """The same comparison on the command line and in Python."""
+        return same_comparison(asked)
 
     @router.post("/model/live")
     def live(asked: LiveRequest) -> LiveView:
@@ -202,7 +200,7 @@ def live_view(bench: Bench, asked: LiveRequest) -> LiveView:
         bits=bits,
         prior={str(label): float(p) for label, p in zip(changed.classes, np.exp(changed.log_prior), strict=True)},
         same_as=SameAs(
-            shell=shell("fit", asked.table, options=_live_options(fitted, changes)),
+            shell=shell("fit", asked.table, options=options_like(fitted, changes)),
             python=python(f"model = {call('bw.load', asked.model)}.{call('changed', **changes)}"),
         ),
     )
@@ -223,25 +221,6 @@ def _live_settings(model: Any) -> list[str]:
     if not capabilities_of(model).leave_one_out or not hasattr(model, "changed") or model.selected_by_rows:
         return []
     return [name for name in _LIVE if hasattr(getattr(model, "settings", None), name)]
-
-
-def _live_options(model: Any, changes: Mapping[str, Any]) -> dict[str, Any]:
-    prior = [f"{label}={p:g}" for label, p in changes.get("class_prior", {}).items()]
-    numbers = {f"--{name}": f"{value:g}" for name, value in changes.items() if name != "class_prior"}
-    return {"--target": model.schema.target.name, **numbers, "--prior": prior}
-
-
-def _typed(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings as options; a flag that is false is left out."""
-    typed: dict[str, Any] = {}
-    for option, value in settings.items():
-        if not _OPTION.fullmatch(option) or option.replace("-", "_") not in {*settings_by_option(), "m_estimate"}:
-            raise ParameterError(f"there is no setting {option!r}", fix="choose one that GET /api/kinds lists")
-        if value is True:
-            typed[f"--{option}"] = [FLAG]
-        elif value is not False:
-            typed[f"--{option}"] = [str(each) for each in (value if isinstance(value, list) else [value])]
-    return typed
 
 
 def _kind_view(kind: Any) -> KindView:

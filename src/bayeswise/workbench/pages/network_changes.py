@@ -195,7 +195,10 @@ def _same_edits(asked: EditRequest) -> SameAs:
     output = asked.output or asked.network or "network.bif"
     lines = ["from bayeswise.networks import Node"] if any(edit.change == "add-node" for edit in asked.edits) else []
     lines += [f"network = {first}", *(f"network = {_edit_in_python(edit)}" for edit in asked.edits)]
-    return SameAs(shell=shell("network", "show", output), python=python(*lines, f"network.write({output!r})"))
+    if not asked.edits:
+        return SameAs(shell=shell("network", "show", output), python=python(*lines, "print(network)"))
+    shown = f"# what Python has written, or this page has saved:\n{shell('network', 'show', output)}"
+    return SameAs(shell=shown, python=python(*lines, f"network.write({output!r})"))
 
 
 def _edit_in_python(edit: Edit) -> str:

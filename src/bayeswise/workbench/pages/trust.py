@@ -16,8 +16,8 @@ from bayeswise.evaluation.report import promise_lines
 from bayeswise.foundation.errors import BayeswiseError, FitError
 from bayeswise.statistics.intervals import variance_inflation
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import PROBLEMS, FileName, Said, SameAs, arguments, call, python, shell
-from bayeswise.workbench.pages.costs import opened, rows_of
+from bayeswise.workbench.messages import PROBLEMS, FileName, Said, SameAs, arguments
+from bayeswise.workbench.pages.costs import EvaluateRequest, opened, rows_of, same_decisions
 from bayeswise.workbench.pages.jobs import JobView
 from bayeswise.workbench.safety import CONTENT_POLICY
 
@@ -141,13 +141,13 @@ def routes(bench: Bench) -> APIRouter:
 def trust_view(bench: Bench, model: str, table: str, decision: str | None, bins: int) -> TrustView:
     """The evaluation of a table, taken apart."""
     fitted = bench.model_of_classes(model)
-    found = rows_of(bench, model, table)
+    found = rows_of(bench, model, table, decision)
     if not found.has_truth:
         raise FitError(f"{table!r} does not have the target", fix="choose rows whose state is known")
     costs = None if decision is None else bench.decision(decision, fitted).costs
     source = opened(bench, table, fitted)
     evaluation = evaluation_of(found.known, costs, source)
-    options = {"--costs": decision, "--cv": "loo" if found.known.how == "leave-one-out" else None}
+    same = same_decisions(bench, EvaluateRequest(model=model, table=table, decision=decision))
     return TrustView(
         rows=len(evaluation.truth),
         how=evaluation.how,
@@ -158,14 +158,7 @@ def trust_view(bench: Bench, model: str, table: str, decision: str | None, bins:
         coverage=_curve(lambda: coverage_curve(evaluation)),
         cost_curve=_curve(lambda: cost_curve(evaluation, evaluation.decisions.states[0])),
         novelty=_novelty(fitted, source),
-        same_as=SameAs(
-            shell=shell("check", model, table, options=options),
-            python=python(
-                f"model = {call('bw.load', model)}",
-                f"found = bw.evaluate(model, {table!r}{', cv=' + repr('loo') if options['--cv'] else ''})",
-                "found.plot_reliability()",
-            ),
-        ),
+        same_as=SameAs(shell=same.shell, python=f"{same.python}\nfound.plot_reliability()"),
     )
 
 
