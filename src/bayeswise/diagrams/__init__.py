@@ -4,6 +4,7 @@ diagram.py  a network, decisions and utilities, checked when they meet
 nodes.py    chance, decision and utility nodes as one writes them down
 forbidden.py  options that are not allowed in some cases
 attitude.py   what a sum is worth to somebody who minds risk
+attributes.py  several attributes of what is gained, weighed into one sum
 nested.py   tables nested by the states of the parents
 solving/    the best policies
 analysis/   what knowing more is worth, risk, and how much hangs on one number
@@ -12,12 +13,14 @@ plots.py    the picture of the graph, and the outcomes of a policy
 """
 
 from bayeswise.diagrams.attitude import Exponential, PiecewiseLinear
+from bayeswise.diagrams.attributes import Attribute
 from bayeswise.diagrams.diagram import InfluenceDiagram
 from bayeswise.diagrams.nodes import Chance, Cost, Decision, Utility
 from bayeswise.diagrams.solving.policy import Policy
 from bayeswise.diagrams.solving.solution import Solution
 
 __all__ = [
+    "Attribute",
     "Chance",
     "Cost",
     "Decision",

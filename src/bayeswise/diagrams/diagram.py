@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswise.diagrams.attitude import Attitude, checked_attitude
+from bayeswise.diagrams.attributes import Attribute, Weighing
 from bayeswise.diagrams.forbidden import Allowed, allowed_options
 from bayeswise.diagrams.nested import chance_table, utility_values
 from bayeswise.diagrams.nodes import Decision, Piece, Utility, checked_pieces, pieces_of_network
@@ -55,7 +56,14 @@ class InfluenceDiagram:
     umbrella: take if forecast is bad, else leave
     """
 
-    def __init__(self, nodes: Iterable[Piece], *, name: str = "diagram", attitude: Attitude | None = None) -> None:
+    def __init__(
+        self,
+        nodes: Iterable[Piece],
+        *,
+        name: str = "diagram",
+        attitude: Attitude | None = None,
+        attributes: Iterable[Attribute] | Mapping[str, float] = (),
+    ) -> None:
         given = checked_pieces(nodes)
         self.name = name
         self.attitude = checked_attitude(attitude)
@@ -82,8 +90,10 @@ class InfluenceDiagram:
         self.network = self._network(inner)
         self._allowed = self._masks()
         self._solvers: dict[Any, Solver] = {}  # the plans of the questions that were asked
+        self._weighing = Weighing(attributes, utilities)
+        self._outcomes = {piece.name: self._outcome(piece) for piece in utilities}
         self._utilities: dict[str, tuple[tuple[str, ...], FloatArray]] = {
-            piece.name: (piece.parents, self._utility(piece)) for piece in utilities
+            piece.name: (piece.parents, self.weighed(piece.name, self._outcomes[piece.name])) for piece in utilities
         }
         if self.largest_utility > _LARGEST:
             raise CostError(
@@ -151,7 +161,7 @@ class InfluenceDiagram:
                 nodes.append(Node(piece.name, piece.states, table, piece.parents))
         return BeliefNetwork(nodes, name=self.name)
 
-    def _utility(self, piece: Utility) -> FloatArray:
+    def _outcome(self, piece: Utility) -> FloatArray:
         self._above(piece)
         values = utility_values(piece.name, self._levels_of(piece.parents), piece.table, is_cost=piece.is_cost)
         values.flags.writeable = False
@@ -173,6 +183,7 @@ class InfluenceDiagram:
         nodes: Iterable[Node] = (),
         name: str | None = None,
         attitude: Attitude | None = None,
+        attributes: Iterable[Attribute] | Mapping[str, float] = (),
     ) -> InfluenceDiagram:
         """A learned or loaded network with decisions and costs; `costs` are {action: {state: cost}} `about` a node.
 
@@ -187,17 +198,25 @@ class InfluenceDiagram:
         care: treat if test is +, else wait
         """
         pieces = pieces_of_network(network, decisions, costs, about, utilities, nodes)
-        return cls(pieces, name=name or network.name, attitude=attitude)
+        return cls(pieces, name=name or network.name, attitude=attitude, attributes=attributes)
 
     def changed(self, nodes: Iterable[Piece]) -> InfluenceDiagram:
         """The same diagram with these nodes in place of those of their names, or added."""
         replaced = {piece.name: piece for piece in nodes}
         kept: list[Piece] = [replaced.pop(piece.name, piece) for piece in self.pieces()]
-        return InfluenceDiagram([*kept, *replaced.values()], name=self.name, attitude=self.attitude)
+        return self._with(pieces=[*kept, *replaced.values()])
 
     def with_attitude(self, attitude: Attitude | None) -> InfluenceDiagram:
         """The same diagram, solved for somebody of this attitude to risk; None is for the mean."""
-        return InfluenceDiagram(self.pieces(), name=self.name, attitude=attitude)
+        return self._with(attitude=attitude)
+
+    def with_weights(self, weights: Mapping[str, float]) -> InfluenceDiagram:
+        """The same diagram with other weights for some of its attributes."""
+        return self._with(attributes=self._weighing.with_weights(weights))
+
+    def _with(self, **changes: Any) -> InfluenceDiagram:
+        kept = {"pieces": self.pieces(), "attitude": self.attitude, "attributes": self.attributes.values(), **changes}
+        return InfluenceDiagram(kept.pop("pieces"), name=self.name, **kept)
 
     @cached_property
     def with_utility_of_sum(self) -> InfluenceDiagram:
@@ -207,7 +226,9 @@ class InfluenceDiagram:
     def pieces(self) -> list[Piece]:
         """The nodes as they can be written down again."""
         inner: list[Piece] = [self._decisions[n] if n in self._decisions else self.network.node(n) for n in self.names]
-        return [*inner, *(Utility(n, values, parents) for n, (parents, values) in self._utilities.items())]
+        about = self._weighing.attribute_of
+        gains = [Utility(n, self._outcomes[n], self.parents(n), attribute=about.get(n)) for n in self.utilities]
+        return [*inner, *gains]
 
     # -- what it is -------------------------------------------------------------------------------------------
     def __len__(self) -> int:
@@ -225,7 +246,7 @@ class InfluenceDiagram:
             return NotImplemented
         if set(self.names) != set(other.names) or set(self.utilities) != set(other.utilities):
             return False
-        if self.attitude != other.attitude:
+        if self.attitude != other.attitude or self._weighing != other._weighing:
             return False
         if self.decisions != other.decisions or any(self.states(n) != other.states(n) for n in self.names):
             return False
@@ -298,10 +319,24 @@ class InfluenceDiagram:
         return self._allowed.get(decision)
 
     def utility(self, name: str) -> FloatArray:
-        """(states of each parent ...) what a utility node adds."""
+        """(states of each parent ...) what a utility node adds to the total, weighed by its attribute."""
         if name not in self._utilities:
             raise ParameterError(f"the diagram has no utility {name!r}", fix=guess(name, self.utilities))
         return self._utilities[name][1]
+
+    def outcome(self, name: str) -> FloatArray:
+        """(states of each parent ...) the table of a utility in the unit of its attribute."""
+        self.utility(name)
+        return self._outcomes[name]
+
+    def weighed(self, name: str, outcome: FloatArray) -> FloatArray:
+        """What outcomes of a utility node add to the total."""
+        return self._weighing.weighed(name, outcome)
+
+    @property
+    def attributes(self) -> dict[str, Attribute]:
+        """The attributes by name; empty if utilities are added up as they are."""
+        return self._weighing.attributes
 
     def _table(self, name: str) -> FloatArray:
         return self.utility(name) if name in self._utilities else self.network.table(name)
@@ -364,7 +399,7 @@ class InfluenceDiagram:
         masked = self._allowed.get(decision)
         if masked is None:
             masked = Allowed((), np.ones(len(self.states(decision)), dtype=bool))
-        made = InfluenceDiagram(self.pieces(), name=self.name, attitude=self.attitude)
+        made = self._with()
         made._allowed = {**self._allowed, decision: masked.preferring(self.code(decision, option))}
         return made
 
@@ -450,6 +485,22 @@ class InfluenceDiagram:
         from bayeswise.diagrams.analysis.sensitivity import sensitivity
 
         return sensitivity(self, node, state, given=given, low=low, high=high, evidence=evidence)
+
+    def weight_sensitivity(
+        self,
+        attribute: str,
+        *,
+        low: float | None = None,
+        high: float | None = None,
+        evidence: Evidence | None = None,
+    ) -> Sensitivity:
+        """The greatest total as a function of one weight, and where the best policy changes.
+
+        The other weights keep their proportions, and the sum of all weights stays.
+        """
+        from bayeswise.diagrams.analysis.sensitivity import weight_sensitivity
+
+        return weight_sensitivity(self, attribute, low=low, high=high, evidence=evidence)
 
     def tornado(
         self,

@@ -17,6 +17,12 @@ forbidden = [{ umbrella = "leave", forecast = "bad" }]   # may be left out: what
 [utility.comfort]                         # or [cost.NAME], whose sign is turned
 parents = ["umbrella", "weather"]
 table = { take = 20, leave = { rain = 0, sun = 100 } }
+attribute = "well-being"                  # may be left out
+
+[attribute.well-being]                    # for each attribute that utilities are about
+weight = 0.7
+worst = 0                                 # may be left out with `best`: the outcomes that count as 0 and 1
+best = 100
 
 [attitude]                                # may be left out: to risk
 kind = "exponential"                      # or "piecewise" with points = [[-100, -2], [0, 0], [100, 1]]
@@ -35,6 +41,7 @@ from pathlib import Path
 from typing import Any
 
 from bayeswise.diagrams.attitude import attitude_of
+from bayeswise.diagrams.attributes import Attribute
 from bayeswise.diagrams.diagram import InfluenceDiagram
 from bayeswise.diagrams.nodes import EVERYTHING, MOST_NODES, Cost, Decision, Piece, Utility
 from bayeswise.foundation.atomic import write_bytes
@@ -52,12 +59,12 @@ _MOST_KEYS = 300_000
 _MOST_STATES = 10_000
 _HEAD = 1 << 16  # bytes of a stream that are looked at for its format
 _KINDS = ("chance", "decision", "utility", "cost")
-_ENTRIES = ("name", "network", "attitude", *_KINDS)
+_ENTRIES = ("name", "network", "attitude", "attribute", *_KINDS)
 _FIELDS = {
     "chance": ("states", "table", "parents"),
     "decision": ("options", "knows", "forgets", "forbidden"),
-    "utility": ("table", "parents"),
-    "cost": ("table", "parents"),
+    "utility": ("table", "parents", "attribute"),
+    "cost": ("table", "parents", "attribute"),
 }
 
 
@@ -144,6 +151,8 @@ def _lost(diagram: InfluenceDiagram) -> Iterator[str]:
         yield f"what {_and(forgetful)} {said if many else said.replace('forget', 'forgets', 1)}"
     if limited:
         yield f"options of {_and(limited)} that are forbidden are lost"
+    if diagram.attributes:
+        yield f"attributes are lost ({listed(diagram.attributes)}): the utilities are written as they are weighed"
     if diagram.attitude is not None:
         yield f"the attitude to risk ({diagram.attitude}) is lost"
 
@@ -177,8 +186,25 @@ def from_document(document: Any, where: str = "the document", folder: Path | Non
     spot = f"{where}, [attitude]"
     felt = _table(document["attitude"], spot) if "attitude" in document else None
     attitude = None if felt is None else _located(spot, lambda: attitude_of(felt))
-    made: InfluenceDiagram = _located(where, lambda: InfluenceDiagram(pieces.values(), name=name, attitude=attitude))
+    attributes = [
+        _located(
+            f"{where}, [attribute.{node}]", partial(_attribute, node, _table(fields, f"{where}, [attribute.{node}]"))
+        )
+        for node, fields in _table(document.get("attribute", {}), f"{where}, [attribute]").items()
+    ]
+    made: InfluenceDiagram = _located(
+        where, lambda: InfluenceDiagram(pieces.values(), name=name, attitude=attitude, attributes=attributes)
+    )
     return made
+
+
+def _attribute(name: str, fields: Mapping[str, Any]) -> Attribute:
+    for field in fields:
+        if field not in ("weight", "worst", "best"):
+            raise NetworkError(f"the unknown entry {field!r}", fix=guess(field, ("weight", "worst", "best")))
+    if "weight" not in fields:
+        raise NetworkError("there is no weight", fix="add weight = ...")
+    return Attribute(name, fields["weight"], fields.get("worst"), fields.get("best"))
 
 
 def _network_pieces(document: Mapping[str, Any], where: str, folder: Path | None) -> list[Piece]:
@@ -207,7 +233,8 @@ def _piece(kind: str, name: str, fields: Mapping[str, Any]) -> Piece:
         if "table" not in fields:
             raise NetworkError("there is no table", fix="add table = ...")
         return Node(name, _list(fields, "states"), fields["table"], _texts(fields, "parents"))
-    return (Cost if kind == "cost" else Utility)(name, fields["table"], _texts(fields, "parents"))
+    made = Cost if kind == "cost" else Utility
+    return made(name, fields["table"], _texts(fields, "parents"), attribute=fields.get("attribute"))
 
 
 def _forbidden(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -269,8 +296,13 @@ def to_document(diagram: InfluenceDiagram) -> dict[str, Any]:
         document["decision"][name] = _decision_fields(diagram.decision(name))
     for name in diagram.utilities:
         parents = diagram.parents(name)
-        values = _by_states(diagram, parents, diagram.utility(name).tolist())
+        values = _by_states(diagram, parents, diagram.outcome(name).tolist())
+        about = diagram._weighing.attribute_of.get(name)
         document["utility"][name] = {"parents": list(parents), "table": values}
+        if about is not None:
+            document["utility"][name]["attribute"] = about
+    if diagram.attributes:
+        document["attribute"] = {name: each.fields() for name, each in diagram.attributes.items()}
     if diagram.attitude is not None:
         document["attitude"] = diagram.attitude.fields()
     return {key: value for key, value in document.items() if value != {}}

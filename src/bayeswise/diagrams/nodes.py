@@ -85,7 +85,8 @@ class Utility:
     """What is gained in each combination of states of the parents; several utilities add up.
 
     The table is nested by the states of the parents, or numbers in their order; a number in place of a level holds
-    for all of it. A `bw.Costs` may stand for the table where the parents are a decision and a chance node.
+    for all of it. A `bw.Costs` may stand for the table where the parents are a decision and a chance node. `attribute`
+    names what it is about, such as money or pain, in the unit of which its table is; the diagram weighs attributes.
 
     >>> Utility("gain", {"no": 0, "yes": {"dry": -70, "wet": 50, "soaking": 200}}, parents=["drill", "oil"])
     Utility(gain | drill, oil)
@@ -94,15 +95,18 @@ class Utility:
     name: str
     table: Any
     parents: tuple[str, ...]
+    attribute: str | None
     is_cost = False
 
-    def __init__(self, name: str, table: Any, parents: Iterable[str] = ()) -> None:
+    def __init__(self, name: str, table: Any, parents: Iterable[str] = (), *, attribute: str | None = None) -> None:
         if not isinstance(name, str) or not name:
             raise NetworkError(f"a utility must have a name; found {name!r}", fix="name it")
         above = tuple(_names(name, parents, "the parents of {name!r} are"))
         if len(set(above)) < len(above):
             raise NetworkError(f"utility {name!r} has a parent twice: {', '.join(above)}", fix="name it once")
-        for field, value in (("name", name), ("table", table), ("parents", above)):
+        if attribute is not None and (not isinstance(attribute, str) or not attribute):
+            raise NetworkError(f"the attribute of {name!r} must be a name; found {attribute!r:.80}", fix="name it")
+        for field, value in (("name", name), ("table", table), ("parents", above), ("attribute", attribute)):
             object.__setattr__(self, field, value)
 
     def __repr__(self) -> str:

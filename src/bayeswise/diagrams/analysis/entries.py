@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise.diagrams.nodes import Utility
 from bayeswise.diagrams.solving.solver import Numbers
+from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks import Node
 from bayeswise.networks.node import configuration
 from bayeswise.render.labels import guess, shown
 from bayeswise.tables.schema.labels import Label
@@ -48,15 +51,31 @@ class Entry:
         numbers = diagram.numbers
         if self.is_utility:
             k = diagram.utilities.index(self.node)
-            table = diagram.utility(self.node).copy()
-            table.ravel()[self.row] = value
             gains = list(numbers.utilities)
-            gains[k] = diagram._axes(table, diagram.parents(self.node))
+            gains[k] = diagram._axes(
+                diagram.weighed(self.node, self._outcome(diagram, value)), diagram.parents(self.node)
+            )
             return replace(numbers, utilities=gains)
         table = diagram.network.table(self.node).copy()
         table[self.row] = self._row(table[self.row], value)
         axes = diagram._axes(table, [*diagram.parents(self.node), self.node])
         return replace(numbers, chances={**numbers.chances, diagram.place(self.node): axes})
+
+    def changed(self, diagram: InfluenceDiagram, value: float) -> InfluenceDiagram:
+        """The diagram with another value of this entry."""
+        if self.is_utility:
+            old = next(piece for piece in diagram.pieces() if piece.name == self.node)
+            assert isinstance(old, Utility)
+            table = self._outcome(diagram, value)
+            return diagram.changed([Utility(self.node, table, old.parents, attribute=old.attribute)])
+        rows = diagram.network.table(self.node).copy()
+        rows[self.row] = self._row(rows[self.row], value)
+        return diagram.changed([Node(self.node, diagram.states(self.node), rows, diagram.parents(self.node))])
+
+    def _outcome(self, diagram: InfluenceDiagram, value: float) -> FloatArray:
+        table = diagram.outcome(self.node).copy()
+        table.ravel()[self.row] = value
+        return table
 
     def _row(self, row: Any, value: float) -> Any:
         others = np.arange(len(row)) != self.column
@@ -64,6 +83,26 @@ class Entry:
         moved = row * (1.0 - value) / left if left > 0.0 else np.full(len(row), (1.0 - value) / (len(row) - 1))
         moved[self.column] = value
         return moved
+
+
+@dataclass(frozen=True)
+class WeightEntry:
+    """The weight of an attribute; the others keep their proportions, and the sum of all weights stays."""
+
+    attribute: str
+    value: float
+
+    def __str__(self) -> str:
+        return f"weight of {shown(self.attribute)}"
+
+    def moved(self, diagram: InfluenceDiagram, value: float) -> Numbers:
+        """The numbers of the diagram with another weight."""
+        return self.changed(diagram, value).numbers
+
+    def changed(self, diagram: InfluenceDiagram, value: float) -> InfluenceDiagram:
+        """The diagram with another weight."""
+        moved = diagram._weighing.moved(self.attribute, value)
+        return diagram.with_weights({each.name: each.weight for each in moved})
 
 
 def entry_of(diagram: InfluenceDiagram, node: str, state: Any, given: Mapping[str, Any] | None) -> Entry:
@@ -117,6 +156,6 @@ def _entry(diagram: InfluenceDiagram, node: str, row: int, column: int | None) -
     case = configuration([diagram._states[diagram.place(name)] for name in parents], row)
     given = tuple(zip(parents, case, strict=True))
     if column is None:
-        return Entry(node, None, given, row, 0, float(diagram.utility(node).ravel()[row]))
+        return Entry(node, None, given, row, 0, float(diagram.outcome(node).ravel()[row]))
     value = float(diagram.network.table(node)[row, column])
     return Entry(node, diagram.states(node)[column], given, row, column, value)

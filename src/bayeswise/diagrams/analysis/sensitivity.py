@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
-from bayeswise.diagrams.analysis.entries import Entry, entry_of
+from bayeswise.diagrams.analysis.entries import Entry, WeightEntry, entry_of
 from bayeswise.diagrams.solving.policy import Policy
 from bayeswise.diagrams.solving.solution import Solution, evidence_codes, policies_of, policy_tables, solver_for
 from bayeswise.diagrams.solving.solver import Outcome
@@ -55,7 +55,7 @@ class Piece:
 class Sensitivity(Tabular):
     """The pieces from the lowest to the highest value of the entry, and where it stands now."""
 
-    entry: Entry
+    entry: Entry | WeightEntry
     pieces: tuple[Piece, ...]
     evidence: Line  # P(evidence) as the entry moves, as a share of what it is now
     kept: Line  # what the policy that is best now would gain
@@ -131,6 +131,44 @@ def sensitivity(
             fix="ask about a probability, use tornado(), or with_attitude(None)",
         )
     bottom, top = _range(entry, low, high)
+    return _pieces(diagram, entry, bottom, top, evidence)
+
+
+def weight_sensitivity(
+    diagram: InfluenceDiagram,
+    attribute: str,
+    *,
+    low: float | None,
+    high: float | None,
+    evidence: Mapping[str, Any] | None,
+) -> Sensitivity:
+    """A weight moves from nothing to the sum of all weights unless said otherwise."""
+    weights = {name: each.weight for name, each in diagram.attributes.items()}
+    diagram._weighing.attribute(attribute)
+    if len(weights) == 1:
+        raise ParameterError(
+            f"{attribute!r} is the only attribute, so that its weight changes no policy", fix="add one"
+        )
+    if diagram.attitude is not None:
+        raise ParameterError(
+            f"under an attitude to risk the utility does not move in straight lines with the weight of {attribute!r}",
+            fix="use with_attitude(None), or solve with_weights(...) at some values",
+        )
+    entry, total = WeightEntry(attribute, weights[attribute]), math.fsum(weights.values())
+    bottom, top = 0.0 if low is None else float(low), total if high is None else float(high)
+    if not 0.0 <= bottom < top <= total:
+        raise ParameterError(f"the {entry} cannot go from {bottom:g} to {top:g}", fix=f"stay from 0 to {total:g}")
+    return _pieces(diagram, entry, bottom, top, evidence)
+
+
+def _pieces(
+    diagram: InfluenceDiagram,
+    entry: Entry | WeightEntry,
+    bottom: float,
+    top: float,
+    evidence: Mapping[str, Any] | None,
+) -> Sensitivity:
+    """The straight pieces of the greatest utility, and the policy that is best in each."""
     now = diagram.solve(evidence)
     moved = Moved(diagram, entry, now, bottom, top)
     lines = moved.envelope()
@@ -160,14 +198,16 @@ def _range(entry: Entry, low: float | None, high: float | None) -> tuple[float, 
 class Moved:
     """A diagram in which one entry moves; everything else, and what is known, stays."""
 
-    def __init__(self, diagram: InfluenceDiagram, entry: Entry, now: Solution, low: float, high: float) -> None:
+    def __init__(
+        self, diagram: InfluenceDiagram, entry: Entry | WeightEntry, now: Solution, low: float, high: float
+    ) -> None:
         self.diagram, self.entry, self.now, self.low, self.high = diagram, entry, now, low, high
         self._codes = evidence_codes(diagram, now.evidence)
         self._places = {diagram.place(name): code for name, code in self._codes.items()}
 
     def solution(self, value: float) -> Solution:
         """The best policies with another value of the entry."""
-        changed = changed_entry(self.diagram, self.entry, value)
+        changed = self.entry.changed(self.diagram, value)
         if not self._is_plain:
             return changed.solve(self.now.evidence)
         return Solution(changed, self.now.evidence, self._outcome(value, {}), {})
@@ -208,7 +248,7 @@ class Moved:
 
     def _outcome(self, value: float, policies: Mapping[str, Policy]) -> Outcome:
         if not self._is_plain:
-            outcome = changed_entry(self.diagram, self.entry, value).solve(self.now.evidence, policies=policies).outcome
+            outcome = self.entry.changed(self.diagram, value).solve(self.now.evidence, policies=policies).outcome
             attitude = self.diagram.attitude
             felt = outcome.utility if attitude is None else float(attitude.utility(outcome.utility, self.now.utility))
             return outcome._replace(utility=felt)
@@ -267,17 +307,3 @@ def _corners(lines: list[Line], low: float, high: float) -> list[float]:
         if cross is not None and corners[-1] + _APART * (high - low) < cross < high - _APART * (high - low):
             corners.append(cross)
     return [*corners, high]
-
-
-def changed_entry(diagram: InfluenceDiagram, entry: Entry, value: float) -> InfluenceDiagram:
-    """The diagram in which an entry has another value."""
-    from bayeswise.diagrams.nodes import Utility
-    from bayeswise.networks import Node
-
-    if entry.is_utility:
-        table = diagram.utility(entry.node).copy()
-        table.ravel()[entry.row] = value
-        return diagram.changed([Utility(entry.node, table, diagram.parents(entry.node))])
-    table = diagram.network.table(entry.node).copy()
-    table[entry.row] = entry._row(table[entry.row], value)
-    return diagram.changed([Node(entry.node, diagram.states(entry.node), table, diagram.parents(entry.node))])

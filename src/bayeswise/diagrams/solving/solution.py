@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswise.diagrams.attitude import PiecewiseLinear
+from bayeswise.diagrams.attributes import AttributeOutcomes
 from bayeswise.diagrams.solving.limited import EXACT, STARTS, Proof, Responses, Rule, Search, SumResponses
 from bayeswise.diagrams.solving.policy import Policy, given_policy
 from bayeswise.diagrams.solving.products import ProductResponses
@@ -123,6 +124,18 @@ class Solution:
         }
 
     @cached_property
+    def attributes(self) -> AttributeOutcomes:
+        """What the policies lead to in each attribute, in its own unit, and what that adds to the expected value."""
+        weighing = self.diagram._weighing
+        outcome, contribution = [], []
+        for name in weighing.attributes:
+            gains = weighing.utilities(name)
+            means = [(self._joint(self.diagram.parents(n)) * self.diagram.outcome(n)).sum() for n in gains]
+            outcome.append(math.fsum(means))
+            contribution.append(math.fsum(self.parts[n] for n in gains))
+        return AttributeOutcomes(tuple(weighing.attributes.values()), np.array(outcome), np.array(contribution))
+
+    @cached_property
     def mean_size(self) -> float:
         """sum E|utility|: what rounding errors of the expected utility are in proportion to."""
         sizes = (np.abs(self.diagram.utility(name)) for name in self.diagram.utilities)
@@ -216,6 +229,7 @@ class Solution:
                 for name, policy in self.policies.items()
             },
             "utilities": self.parts,
+            **({"attributes": self.attributes.to_columns()} if self.diagram.attributes else {}),
             "proof": {
                 "is_optimal": self.proof.is_optimal,
                 "reason": self.proof.reason,
@@ -227,7 +241,8 @@ class Solution:
 
     def __str__(self) -> str:
         proof = [] if self.proof is EXACT else [str(self.proof)]
-        return "\n".join([self._headline(), *self.in_words(), *proof])
+        about = [str(self.attributes)] if self.diagram.attributes else []
+        return "\n".join([self._headline(), *self.in_words(), *about, *proof])
 
     def _headline(self) -> str:
         if self.diagram.attitude is None:

@@ -13,6 +13,7 @@ from bayeswise.networks import Node
 
 if TYPE_CHECKING:
     from bayeswise.diagrams.diagram import InfluenceDiagram
+    from bayeswise.diagrams.nodes import Piece
 
 _MOST_CELLS = 1 << 24
 _SAME = 1e-12  # of the largest utilities: sums closer than this are one outcome
@@ -44,10 +45,13 @@ def with_utility_of_sum(diagram: InfluenceDiagram, utility: Callable[[Any], Any]
     kept = [piece for piece in diagram.pieces() if not isinstance(piece, Utility)]
     if len(diagram.utilities) == 1:
         [name] = diagram.utilities
-        return InfluenceDiagram([*kept, Utility(name, utility(diagram.utility(name)), diagram.parents(name))])
-    nodes, sums = sum_nodes(diagram, "use an exponential utility, which needs no sums, or fewer different utilities")
-    felt = Utility(f"{nodes[-1].name}\0", utility(sums), [nodes[-1].name])
-    return InfluenceDiagram([*kept, *nodes, felt])
+        added: list[Piece] = [Utility(name, utility(diagram.utility(name)), diagram.parents(name))]
+    else:
+        nodes, sums = sum_nodes(diagram, "use an exponential utility, which needs no sums")
+        added = [*nodes, Utility(f"{nodes[-1].name}\0", utility(sums), [nodes[-1].name])]
+    made = InfluenceDiagram([*kept, *added])
+    made._allowed = diagram._allowed
+    return made
 
 
 def _distinct(values: FloatArray, same: float) -> tuple[FloatArray, Any]:

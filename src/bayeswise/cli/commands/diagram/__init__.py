@@ -170,13 +170,17 @@ def tornado(
 
 def sensitivity(
     file: File,
-    node: Annotated[str, typer.Argument(metavar="NODE", help="Chance node or utility.")],
+    node: Annotated[str | None, typer.Argument(metavar="NODE", help="Chance node or utility.")] = None,
     state: Annotated[str | None, typer.Argument(metavar="STATE", help="State of the chance node.")] = None,
     case: Annotated[
         list[str] | None, typer.Option(metavar="PARENT=STATE ...", help="Row of its table: the states of its parents.")
     ] = None,
     low: Annotated[float | None, typer.Option(help="Lowest value of the entry (0 for a probability).")] = None,
     high: Annotated[float | None, typer.Option(help="Highest value of the entry (1 for a probability).")] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option("--weight", metavar="ATTRIBUTE", help="The weight of an attribute instead of an entry."),
+    ] = None,
     given: Given = None,
     png: Picture = None,
     risk_tolerance: Tolerance = None,
@@ -188,17 +192,24 @@ def sensitivity(
     bayeswise diagram sensitivity oil.toml report open --case test=yes oil=dry
 
     bayeswise diagram sensitivity oil.toml gain --case drill=yes oil=dry --low -100 --high 0
+
+    bayeswise diagram sensitivity care.toml --weight pain
     """
     from bayeswise.cli.commands.diagram.page import sensitive
 
     diagram = _read(file, risk_tolerance, utility_points)
     evidence = _states(diagram, given, "--given", diagram.names)
     row = _states(diagram, case, "--case", diagram.names)
-    meant = None
-    if state is not None:
-        diagram.place(node)
-        meant = class_of(state, diagram.states(node), f"{node!r} has no state")
-    found = diagram.sensitivity(node, meant, given=row, low=low, high=high, evidence=evidence)
+    if (node is None) == (weight is None):
+        raise UsageError("one of NODE and --weight is needed", fix="name a node, or an attribute after --weight")
+    if weight is not None:
+        found = diagram.weight_sensitivity(weight, low=low, high=high, evidence=evidence)
+    elif node is not None:
+        meant = None
+        if state is not None:
+            diagram.place(node)
+            meant = class_of(state, diagram.states(node), f"{node!r} has no state")
+        found = diagram.sensitivity(node, meant, given=row, low=low, high=high, evidence=evidence)
     _draw(file, png, found.plot)
     _print(sensitive(found), as_json)
 
