@@ -3,6 +3,7 @@
 account.py          prior x contributions = posterior, for one case
 steps.py            the calculation with every factor, in fractions where they were counted
 calibrated.py       the same, and what a calibration adds
+answered.py         the same where columns go together: changes are answered by the model
 balance.py          one state against another: weights that add up to the log-odds
 alternatives.py     what a column could be instead
 flip.py             the least change that changes the answer
@@ -21,7 +22,7 @@ from bayeswise.explanations.alternatives import Explainable, alternatives_of
 from bayeswise.explanations.balance import Balance, Weight
 from bayeswise.explanations.class_densities import ClassDensities
 from bayeswise.explanations.class_plane import ClassPlane
-from bayeswise.explanations.flip import Change, Flip, least_change, least_change_of
+from bayeswise.explanations.flip import Change, Flip, change_of, least_change, least_change_of
 from bayeswise.explanations.nomogram import Nomogram, NomogramLine
 from bayeswise.explanations.steps import Steps
 
@@ -39,6 +40,7 @@ __all__ = [
     "Steps",
     "Weight",
     "alternatives_of",
+    "change_of",
     "least_change",
     "least_change_of",
 ]

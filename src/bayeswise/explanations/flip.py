@@ -29,7 +29,9 @@ import numpy as np
 
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.explanations.alternatives import Alternatives, Explainable, alternatives_of, known_columns
+from bayeswise.explanations.answered import AnsweredAccount
 from bayeswise.explanations.wording import value_text
+from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.labels import shown
 from bayeswise.render.plain import json_value
@@ -64,9 +66,15 @@ class Flip:
     @classmethod
     def of(cls, account: Account, changes: Changes, state: Label, to: Label, *, proven: bool) -> Flip:
         """What changes of an account lead to."""
-        own = {c.column: c.value for c in account.contributions}
-        steps = tuple(Change(column, own[column], other.value) for column, other in changes.items())
+        steps = _steps(account, {column: other.value for column, other in changes.items()})
         return cls(state, to, steps, account.with_changes(changes), proven)
+
+    @classmethod
+    def of_values(
+        cls, account: AnsweredAccount, changes: Mapping[str, Any], state: Label, to: Label, *, proven: bool
+    ) -> Flip:
+        """What other values in some columns lead to."""
+        return cls(state, to, _steps(account, changes), account.changed(changes), proven)
 
     def sentence(self, share: str = "") -> str:
         """The change in words; `share` stands behind what it leads to."""
@@ -89,6 +97,11 @@ class Flip:
     def __str__(self) -> str:
         steps = (f"{c.column}: {value_text(c.before)} -> {value_text(c.after)}" for c in self.changes)
         return f"{self.state} -> {self.to} by {', '.join(steps)}"
+
+
+def _steps(account: Account, changes: Mapping[str, Any]) -> tuple[Change, ...]:
+    own = {c.column: c.value for c in account.contributions}
+    return tuple(Change(column, own[column], value) for column, value in changes.items())
 
 
 def least_change(
@@ -126,9 +139,40 @@ def least_change_of(
     model: Explainable, row: Any, to: Label | None = None, *, keep: Collection[str] = ()
 ) -> Flip | None:
     """The least change of a row that changes a model's answer."""
-    account = model.explain(row)
+    return change_of(model, model.explain(row), to, keep=keep)
+
+
+def change_of(
+    model: Explainable, account: Account, to: Label | None = None, *, keep: Collection[str] = ()
+) -> Flip | None:
+    """The least change of a row that a model has explained."""
+    if isinstance(account, AnsweredAccount):
+        return _by_answers(account, to, keep)
     changeable = [column for column in account.cells if column not in keep]
     return least_change(account, alternatives_of(model, changeable), to, keep=keep)
+
+
+def _by_answers(account: AnsweredAccount, to: Label | None, keep: Collection[str]) -> Flip | None:
+    """Of a model in which columns go together."""
+    known_columns(keep, account)
+    answer = find_state(account.most_probable, account.states)
+    target = None if to is None else find_state(to, account.states)
+    if target == answer:
+        raise ParameterError(f"the answer is {to!r} already", fix="name another state")
+
+    def lead(log_posterior: FloatArray) -> FloatArray:
+        """(n,) of the target over all others, or of the others over the answer."""
+        one = answer if target is None else target
+        ahead = log_posterior[:, one] - np.delete(log_posterior, one, axis=1).max(axis=1)
+        return np.asarray(-ahead if target is None else ahead)
+
+    found = account.least_change(lead, keep=keep)
+    if found is None:
+        return None
+    changes, proven = found
+    return Flip.of_values(
+        account, changes, account.most_probable, account.changed(changes).most_probable, proven=proven
+    )
 
 
 # -- one state against one: the best gains first --

@@ -42,6 +42,8 @@ class Capabilities:
     """Keeps no such statistics, but can learn encoded rows again from the start: `relearned`, `recoded`."""
     alternatives: bool = False
     """Columns contribute one by one: `alternatives` says what a column could say instead."""
+    changes: bool = False
+    """Columns go together, and accounts ask the model what a row with other cells leads to (`AnsweredAccount`)."""
     level_counts: bool = False
     """Counts the levels of every column: `level_counts`."""
     distances: bool = False

@@ -12,7 +12,6 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.evaluation.model_comparison import compare_models
-from bayeswise.explanations.flip import least_change_of
 from bayeswise.foundation.errors import FitError, KindError, ParameterError, TooLargeError
 from bayeswise.models.auto import candidates, learning
 from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Extent
@@ -226,7 +225,7 @@ def test_what_needs_an_additive_model_says_which(mixed_model: AutoModel) -> None
     with pytest.raises(KindError, match='model="naive-bayes" or "logistic"'):
         mixed_model.nomogram(row)
     with pytest.raises(KindError, match='model="naive-bayes" or "logistic"'):
-        least_change_of(mixed_model, row)
+        mixed_model.alternatives("age")
 
 
 def test_a_candidate_of_twice_the_least_loss_has_no_part(mixed_model: AutoModel) -> None:

@@ -127,7 +127,7 @@ def run(
     else:
         show(account, rival, distances)
     if flip:
-        print("", change_text(change, against), sep="\n")
+        print("", change_text(change, against, proven=account.additive), sep="\n")
     say(*(f"Saved {out}." for out in (html, png) if out is not None))
 
 
@@ -138,8 +138,8 @@ def refuse_what_it_lacks(model: Any, typed: dict[str, Any]) -> None:
         raise UsageError(
             f"{about_classes[0]} is about classes, and this model answers with a number", fix="leave it out"
         )
-    if typed["--flip"] and not model.capabilities.alternatives:
+    if typed["--flip"] and not (model.capabilities.alternatives or model.capabilities.changes):
         raise KindError(
             "--flip changes columns one by one, and in this model they go together",
-            fix="leave it out, or ask a model of fit --model naive-bayes or logistic",
+            fix="leave it out, or ask a model of fit --model auto, naive-bayes or logistic",
         )

@@ -9,7 +9,7 @@ import numpy as np
 from bayeswise.cli.options.one_row import OneRow
 from bayeswise.cli.options.pairs import class_of
 from bayeswise.cli.output.writing import say
-from bayeswise.explanations import Account, Flip, Steps, alternatives_of, least_change
+from bayeswise.explanations import Account, Flip, Steps, change_of
 from bayeswise.explanations.plain import balance_dict
 from bayeswise.foundation.atomic import replacing_text
 from bayeswise.foundation.errors import KindError, ParameterError
@@ -154,13 +154,14 @@ def _refuse_other_posterior(model: Any, one: OneRow, account: Account) -> None:
 
 
 def change_to(model: Any, account: Account, to: Label | None) -> Flip | None:
-    return least_change(account, alternatives_of(model, account.cells), to)
+    return change_of(model, account, to)
 
 
-def change_text(change: Flip | None, against: str | None) -> str:
+def change_text(change: Flip | None, against: str | None, *, proven: bool) -> str:
+    """The change in words; where there is none, whether that is `proven`: of columns that add up it is."""
     if change is None:
         to = "the answer" if against is None else f"the answer to {against}"
-        return f"No change of the columns changes {to}."
+        return f"No change of the columns {'changes' if proven else 'was found that changes'} {to}."
     share = float(change.account.posterior[change.account.states.index(change.to)])
     return change.sentence(f" ({number(share)})")
 

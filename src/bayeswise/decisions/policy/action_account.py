@@ -19,6 +19,7 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.policy.action_change import ChangeSearch, expected_costs, half_saved, lead
 from bayeswise.explanations import Account, Flip
 from bayeswise.explanations.alternatives import Alternatives, Explainable, alternatives_of
+from bayeswise.explanations.answered import AnsweredAccount
 from bayeswise.explanations.wording import factor_text, value_text
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
@@ -260,7 +261,8 @@ def table_columns(costs: Any) -> tuple[str, ...]:
 def with_change(model: Any, story: ActionAccount, to: Any = None, *, keep: Collection[str] = ()) -> ActionAccount:
     """The story with the least change of the action, where the model says what each column could say instead."""
     inside = getattr(model, "model_", model)  # of an estimator
-    if not getattr(getattr(inside, "capabilities", None), "alternatives", False):
+    offers = getattr(getattr(inside, "capabilities", None), "alternatives", False)
+    if not (offers or isinstance(story.account, AnsweredAccount)):
         return story
     known = [name for name in keep if name in story.account.columns]
     return replace(story, change=change_of_action(inside, story, to, keep=known), searched=True)
@@ -275,6 +277,8 @@ def change_of_action(
     model: Explainable, story: ActionAccount, to: Any = None, *, keep: Collection[str] = ()
 ) -> Flip | None:
     """The least change of the row that changes the action; columns that the costs name stay."""
+    if isinstance(story.account, AnsweredAccount):
+        return ChangeSearch(story.account, story.costs, story.action).by_answers(story.account, to, keep=keep)
     columns = [column for column in story.account.cells if column not in keep]
     return story.least_change(alternatives_of(model, columns), to, keep=keep)
 

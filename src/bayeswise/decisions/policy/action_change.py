@@ -12,6 +12,7 @@ import numpy as np
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.explanations import Account, Contribution, Flip
 from bayeswise.explanations.alternatives import Alternatives, known_columns
+from bayeswise.explanations.answered import AnsweredAccount
 from bayeswise.explanations.flip import Changes
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.logspace import log_sum_exp
@@ -39,6 +40,26 @@ class ChangeSearch:
         if not plans:
             return None
         return self._flip(min(plans, key=len), proven=self.account.greedy_is_least and wanted is None)
+
+    def by_answers(self, account: AnsweredAccount, to: Any = None, *, keep: Collection[str] = ()) -> Flip | None:
+        """The same where columns go together: what changes lead to is asked of the model."""
+        known_columns(keep, account)
+        action, wanted = self.costs.action(self.action), None if to is None else self.costs.action(to)
+        table = _scaled(self.costs)
+
+        def saved(log_posterior: FloatArray) -> FloatArray:
+            """(n,) what the wanted action saves over all others, or any other over the action of now."""
+            expected = np.exp(log_posterior - log_posterior.max(axis=1, keepdims=True)) @ table.T
+            one = action if wanted is None else wanted
+            less = np.delete(expected, one, axis=1).min(axis=1) - expected[:, one]
+            return np.asarray(-less if wanted is None else less)
+
+        found = account.least_change(saved, keep=keep, closest=True)
+        if found is None:
+            return None
+        changes, proven = found
+        to_action = int(np.argmin(expected_costs(account.changed(changes), self.costs.table)))
+        return Flip.of_values(account, changes, self.action, self.costs.actions[to_action], proven=proven)
 
     def _action_of(self, changes: Changes) -> int:
         return int(np.argmin(expected_costs(self.account.with_changes(changes), self.costs.table)))

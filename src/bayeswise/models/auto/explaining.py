@@ -12,17 +12,23 @@ parts add up. What the calibration adds to that stands in a line of its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswise.explanations.account import Account, Contribution
+from bayeswise.explanations.alternatives import number_grid
+from bayeswise.explanations.answered import AnsweredAccount
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import KindError
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.auto.candidates import Member
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
     from bayeswise.models.auto.model import AutoModel
@@ -54,7 +60,64 @@ def account_of(model: AutoModel, batch: Batch) -> Account:
     if np.abs(last - last.mean()).max(initial=0.0) > 0.0:
         what = "rows that were left out" if model.settings.class_prior is None else "rows left out, and the given prior"
         shown.append(Contribution(_free_name(columns), what, last, "how the mixture is corrected"))
-    return Account(model.classes, start, tuple(shown), str(model.settings))
+    beside = tuple(each.column for each in shown[len(columns) :])
+    return AnsweredAccount(
+        model.classes, start, tuple(shown), str(model.settings), cases=ChangedRow(model, batch), beside=beside
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class ChangedRow:
+    """One row and what the mixture answers for it with other cells."""
+
+    model: AutoModel
+    batch: Batch  # of one row
+
+    @property
+    def values(self) -> dict[str, tuple[Any, ...]]:
+        """Levels that rows have shown, and round numbers among those of the rows."""
+        if self.model.offered is None and self.model.schema.numbers:
+            raise KindError(
+                "the model was written by an earlier version, which did not keep which numbers the columns have",
+                fix="fit it again to see what changes its answers",
+            )
+        known = dict(zip(self.model.schema.categories, self.model.levels, strict=True))
+        found: dict[str, tuple[Any, ...]] = {name: levels.labels for name, levels in known.items()}
+        return found | dict(self.model.offered or {})
+
+    def with_cells(self, changes: Sequence[Mapping[str, Any]]) -> Batch:
+        """The row once for each set of changes."""
+        schema = self.model.schema
+        rows = self.batch.recode(self.model.levels).take(np.zeros(len(changes), dtype=np.int64))
+        values, codes = rows.values.copy(), rows.codes.copy()
+        for k, cells in enumerate(changes):
+            for name, cell in cells.items():
+                if name in schema.numbers:
+                    values[k, schema.numbers.index(name)] = cell
+                else:
+                    place = schema.categories.index(name)
+                    codes[k, place] = self.model.levels[place].labels.index(cell)
+        return replace(rows, values=values, codes=codes)
+
+    def log_posteriors(self, changes: Sequence[Mapping[str, Any]]) -> FloatArray:
+        return log_posterior(self.model.log_relative(self.with_cells(changes)))
+
+    def account(self, changes: Mapping[str, Any]) -> Account:
+        return account_of(self.model, self.with_cells([changes]))
+
+
+def offered_numbers(schema: Schema, batch: Batch) -> dict[str, tuple[float, ...]]:
+    """Round numbers of each column within its values, for changes of a row."""
+    found = {}
+    for k, name in enumerate(schema.numbers):
+        x = batch.values[:, k]
+        x = x[np.isfinite(x)]
+        if len(x):
+            whole = bool((x == np.round(x)).all())
+            ends = float(x.min()), float(x.max())
+            grid = number_grid(float(x.mean()), float(x.std()), len(x), whole=whole, observed=ends)
+            found[name] = tuple(value for value in grid if ends[0] <= value <= ends[1])
+    return found
 
 
 def _free_name(columns: tuple[str, ...]) -> str:

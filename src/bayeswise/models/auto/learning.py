@@ -13,6 +13,7 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import BayeswiseError, FitError, ParameterError
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Extent, Member
+from bayeswise.models.auto.explaining import offered_numbers
 from bayeswise.models.auto.left_out import LeftOut, left_out, n_folds_for
 from bayeswise.models.auto.model import AutoModel, CandidateScore
 from bayeswise.models.auto.rows import gathered
@@ -192,6 +193,7 @@ class _Trials:
             found.gap,
             self.chosen.n_rows,
             float(self.rows.n_rows if self.rows.weights is None else self.rows.weights.sum()),
+            offered=offered_numbers(self.schema, self.chosen),
         )
 
     def _calibration(self, method: str, posterior: FloatArray) -> Calibration:

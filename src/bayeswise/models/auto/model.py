@@ -26,6 +26,7 @@ from bayeswise.posteriors.calibration_maps import MAPS, AsItIs, Calibration
 from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product, fingerprint
+from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Label, Vocabulary
@@ -68,7 +69,8 @@ class AutoModel(ProbabilityModel):
     weight_weighed: float  # of all rows at that time
     learned_since: float = 0.0
     forgotten_since: float = 0.0
-    capabilities: ClassVar[Capabilities] = Capabilities(classes=True, relearns=True, members=True)
+    offered: Mapping[str, tuple[float, ...]] | None = added_later(None)  # by column, numbers that a change may lead to
+    capabilities: ClassVar[Capabilities] = Capabilities(classes=True, relearns=True, members=True, changes=True)
 
     def refuse_impossible(self) -> None:
         good = self.weights.shape == (len(self.members),) and len(self.members) > 0

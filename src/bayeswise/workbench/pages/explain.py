@@ -12,7 +12,7 @@ from pydantic import Field, StringConstraints
 from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.decisions.policy.action_account import ActionAccount, action_named, with_change, with_prior
 from bayeswise.evaluation.empty_columns import next_test_for
-from bayeswise.explanations import Account, alternatives_of, least_change
+from bayeswise.explanations import Account, alternatives_of, change_of
 from bayeswise.explanations.nomogram import Nomogram
 from bayeswise.foundation.errors import BayeswiseError, KindError, ParameterError
 from bayeswise.models.typed_row import typed_batch
@@ -277,11 +277,11 @@ def _flip_view(change: Any) -> ChangeView | None:
 
 
 def _change(model: Any, account: Account, state: Any, asked: ExplainRequest) -> ChangeView | None:
-    if not model.capabilities.alternatives:
+    if not (model.capabilities.alternatives or model.capabilities.changes):
         return None
     try:
         to = state if state != account.most_probable else None
-        return _flip_view(least_change(account, alternatives_of(model, account.cells), to))
+        return _flip_view(change_of(model, account, to))
     except BayeswiseError:  # columns that offer nothing else, or too many that do
         return None
 
