@@ -289,6 +289,7 @@ class ArrowStream:
 # -- words.cpp: word counts of texts, by class ----------------------------------------------------------------------
 
 def add_word_counts(table: IntArray, starts: Places, words: Places, cells: FloatArray, groups: Groups) -> bool: ...
+def add_cell_counts(table: IntArray, cells: FloatArray, groups: Groups) -> bool: ...
 
 # -- regression.cpp, softmax.cpp: sums over a block of rows z = (x - centre) inverse_scale, then a one: the intercept --
 

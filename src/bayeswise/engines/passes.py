@@ -8,10 +8,13 @@ schema (`foresee`), and only if it proves to be another one is there a second pa
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from bayeswise import statistics
 from bayeswise.engines.local import Summary, merged, of_no_rows, summarise
@@ -166,7 +169,7 @@ class _SeenSource:
         self._chunks = iter(source.chunks([column.name for column in source.columns]))
 
     def chunks(self, columns: Sequence[str]) -> Iterator[Chunk]:
-        for chunk in self._chunks:
+        for chunk in map(_DecodedOnce, self._chunks):
             self.seen.see(chunk)
             yield chunk
 
@@ -174,6 +177,29 @@ class _SeenSource:
         """The chunks that a sweep has left."""
         for chunk in self._chunks:
             self.seen.see(chunk)
+
+
+class _DecodedOnce:
+    """A chunk of which the profile and the sweep read the same matrix."""
+
+    def __init__(self, chunk: Chunk) -> None:
+        self._chunk = chunk
+        self._places: dict[str, int] = {}  # of the columns in the matrix that was read first
+        self.n_rows, self.first_row = chunk.n_rows, chunk.first_row
+        self.numbers, self.labels, self.texts = chunk.numbers, chunk.labels, chunk.texts
+        self.cells, self.profile = chunk.cells, chunk.profile
+
+    def matrix(self, columns: Sequence[str]) -> tuple[NDArray[np.float64], Mapping[str, Sequence[InvalidValue]]]:
+        if not self._places:
+            self._values, self._invalid = self._chunk.matrix(columns)
+            self._places = {name: place for place, name in enumerate(columns)}
+            return self._values, self._invalid
+        if not columns or not self._places.keys() >= set(columns):
+            return self._chunk.matrix(columns)
+        places = [self._places[name] for name in columns]
+        first, end = places[0], places[0] + len(places)
+        values = self._values[:, first:end] if places == list(range(first, end)) else self._values[:, places]
+        return values, {name: self._invalid[name] for name in columns}
 
 
 def foresee(source: SpreadSource, fit: Callable[[Any], object]) -> None:

@@ -227,12 +227,13 @@ def _errors() -> Iterator[None]:
 MOST_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
 MOST_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
 NO_LIMIT = "2147483647"
+WORTH_A_BATCH = 8 << 20  # bytes: what a batch costs besides its cells is then little
 _lifting = threading.Lock()
 
 
 @contextmanager
 def _lifted_limit(session: Any, row_bytes: int | None) -> Iterator[None]:
-    """Limit batches by rows instead of bytes, to the same size, while a pass runs; rows of text may have any size.
+    """Limit batches by rows instead of bytes while a pass runs; rows of text may have any size.
 
     Where there is a limit of bytes, Spark adds up all columns after each row, which takes as long as writing them. The
     settings are those of the session: one pass at a time changes them, and puts them back.
@@ -262,9 +263,11 @@ def _limits(session: Any) -> dict[str, str]:
 
 
 def _limits_in_rows(limits: Mapping[str, str], row_bytes: int) -> dict[str, str]:
-    """Limits for rows of a known size; as they are where the bytes cannot be read.
+    """Limits for rows of a known size, at least 8 MB where that is allowed; as they are where they cannot be read.
 
-    >>> _limits_in_rows({MOST_ROWS: "10000", MOST_BYTES: "64m"}, 90)[MOST_ROWS]
+    >>> _limits_in_rows({MOST_ROWS: "10000", MOST_BYTES: "64m"}, 180)[MOST_ROWS]
+    '46603'
+    >>> _limits_in_rows({MOST_ROWS: "10000", MOST_BYTES: "64m"}, 1800)[MOST_ROWS]
     '10000'
     >>> _limits_in_rows({MOST_ROWS: "10000", MOST_BYTES: "1048576b"}, 9000)[MOST_ROWS]
     '116'
@@ -275,9 +278,10 @@ def _limits_in_rows(limits: Mapping[str, str], row_bytes: int) -> dict[str, str]
     if size is None:
         return {}
     most = int(size[1]) * {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}[size[2]]
-    rows = max(1, most // row_bytes)
+    allowed = max(1, most // row_bytes)
     own = int(limits[MOST_ROWS])
-    return {MOST_ROWS: str(min(rows, own) if own > 0 else rows), MOST_BYTES: NO_LIMIT}
+    rows = min(allowed, max(own, WORTH_A_BATCH // row_bytes)) if own > 0 else allowed
+    return {MOST_ROWS: str(rows), MOST_BYTES: NO_LIMIT}
 
 
 def _set(session: Any, settings: Mapping[str, str]) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswise import _kernels
 from bayeswise.engines import Request
 from bayeswise.explanations.account import Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
@@ -42,7 +43,12 @@ class CountedColumns:
     def _counted(
         self, values: FloatArray, groups: CodeArray | None, n_groups: int, weights: FloatArray | None
     ) -> Counts:
-        return self.words.counted(_sparse(values), Vocabulary(self.columns), groups, n_groups, weights)
+        words = Vocabulary(self.columns)
+        if weights is None and values.dtype == np.float64:
+            table = np.zeros((n_groups, len(words)), dtype=np.int64)
+            if _kernels.add_cell_counts(table, self.words.cells(values), groups):
+                return self.words.of_table(table, words)
+        return self.words.counted(_sparse(values), words, groups, n_groups, weights)
 
     def scores(self, statistic: Counts, settings: NaiveBayesSettings, schema: Schema) -> CountedScores:
         positions = positions_in(schema.numbers, self.columns)

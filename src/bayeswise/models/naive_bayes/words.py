@@ -21,7 +21,7 @@ from bayeswise import _kernels
 from bayeswise.engines import Request
 from bayeswise.explanations.account import Contribution
 from bayeswise.families.arithmetic.special import two_product
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.models.naive_bayes.factors import LinearTerm
@@ -55,15 +55,20 @@ class Words:
     ) -> Counts:
         """Words (or, for the Bernoulli model, texts with the word) counted by class."""
         matrix = counts.tocsr()
-        cells = np.ascontiguousarray(matrix.data, dtype=np.float64)
-        if self.model == "bernoulli":
-            cells = (cells > 0).astype(np.float64)
+        cells = self.cells(np.ascontiguousarray(matrix.data, dtype=np.float64))
         table = np.zeros((n_groups, len(words)), dtype=np.int64)
         whole = weights is None and _kernels.add_word_counts(table, matrix.indptr, matrix.indices, cells, groups)
         if whole:
-            exact = ExactArray.from_integers(table)
-            return Counts.of_table(words, exact, ExactArray.zeros(n_groups), self.declared)
+            return self.of_table(table, words)
         return self._weighed(matrix, cells, words, groups, n_groups, weights)
+
+    def cells(self, counts: FloatArray) -> FloatArray:
+        """What is counted: occurrences of a word, or, for the Bernoulli model, whether there is one."""
+        return (counts > 0).astype(np.float64) if self.model == "bernoulli" else counts
+
+    def of_table(self, table: IntArray, words: Vocabulary) -> Counts:
+        """The counts of whole numbers, (n_groups, n_words)."""
+        return Counts.of_table(words, ExactArray.from_integers(table), ExactArray.zeros(len(table)), self.declared)
 
     def _weighed(
         self,
