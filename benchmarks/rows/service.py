@@ -181,6 +181,30 @@ def both() -> Iterator[tuple[Server, Server]]:
             yield mine, theirs
 
 
+_kept: list[tuple[Server, Server]] = []
+
+
+@contextmanager
+def kept() -> Iterator[None]:
+    """All requests inside are answered by the same two servers, which is not what is measured but what runs sooner."""
+    with both() as servers:
+        _kept.append(servers)
+        try:
+            yield
+        finally:
+            _kept.pop()
+
+
+@contextmanager
+def asked() -> Iterator[tuple[Server, Server]]:
+    """The servers that are kept, or new ones."""
+    if _kept:
+        yield _kept[-1]
+        return
+    with both() as servers:
+        yield servers
+
+
 def applicants(n_rows: int) -> list[dict[str, Any]]:
     import csv
 
@@ -207,7 +231,7 @@ class Asking:
             rows = applicants(self.rows)
             requests = max(self.clients, round(self.requests * max(size.scale, 0.05)))
             rounds: list[list[Measured]] = [[], []]
-            with both() as servers:
+            with asked() as servers:
                 for server in servers:
                     measured(server, rows, 20, 1)
                 for _ in range(min(3, size.repeats)):
@@ -265,7 +289,7 @@ class Memory:
 
     def run(self, size: Size) -> Outcome:
         requests = max(500, round(self.requests * size.scale))
-        with both() as (server, _):
+        with asked() as (server, _):
             measured(server, applicants(1), max(200, requests // 10), 8)
             before = server.resident_bytes
             measured(server, applicants(1), requests, 8)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import time
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,12 +12,31 @@ import pytest
 from benchmarks.__main__ import announced, select
 from benchmarks.harness import Figure, Outcome, Race, Row, Size, cells, run_all
 from benchmarks.rows.engines import session
+from benchmarks.rows.service import kept
 
 PEERS_OF_RACES_ALONE = {"empulse", "pgmpy", "skactiveml"}  # too large to be asked of everybody who runs the tests
 SMALL = Size(scale=0.001, csv_gigabytes=0.001, repeats=1)
 
 
-@pytest.mark.parametrize("row", [row for row in select([], SMALL) if "Spark" not in row.what], ids=lambda row: row.what)
+ROWS = list(select([], SMALL))
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[None]:
+    with kept():
+        yield
+
+
+@pytest.mark.xdist_group("service")
+@pytest.mark.usefixtures("servers")
+@pytest.mark.parametrize("row", [row for row in ROWS if row.what.startswith("service")], ids=lambda row: row.what)
+def test_every_row_of_the_service_runs_on_the_servers_of_the_tests(row: Row) -> None:
+    assert row.run(SMALL).ours > -100.0  # memory may be given back
+
+
+@pytest.mark.parametrize(
+    "row", [row for row in ROWS if not re.match("service|.*Spark", row.what)], ids=lambda row: row.what
+)
 def test_every_row_runs(row: Row) -> None:
     try:
         outcome = row.run(SMALL)
@@ -28,7 +49,7 @@ def test_every_row_runs(row: Row) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
-@pytest.mark.parametrize("row", [row for row in select([], SMALL) if "Spark" in row.what], ids=lambda row: row.what)
+@pytest.mark.parametrize("row", [row for row in ROWS if "Spark" in row.what], ids=lambda row: row.what)
 def test_every_row_of_spark_runs_on_the_session_of_the_tests(spark: Any, row: Row) -> None:
     assert row.run(SMALL).ours > 0.0
     assert session() is spark
