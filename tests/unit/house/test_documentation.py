@@ -8,6 +8,7 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,10 +16,13 @@ from pathlib import Path
 
 import pytest
 
+from bayeswise.cli import main
+
 ROOT = Path(__file__).parents[3]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # What sets up or builds cannot run inside the tests; `make test` itself is the proof of those.
 NOT_RUN = ("make", "pip", "git", "python")
+FOR_A_SHELL = set("|&;<>$`*?[~\\#(){}!")  # whatever a shell might read in its own way
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
 
@@ -33,25 +37,49 @@ def console_steps(document: Path) -> list[tuple[str, str]]:
     return steps
 
 
+def said_in_a_shell(command: str) -> str:
+    """What a command says on both streams."""
+    return subprocess.run(
+        command,
+        shell=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        timeout=60,
+    ).stdout
+
+
+def said_here(words: list[str], log: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The same without a new process: both streams are written line by line."""
+    log.write_text("")
+    with (
+        log.open("a", encoding="utf-8", buffering=1) as out,
+        log.open("a", encoding="utf-8", buffering=1) as err,
+        Path(os.devnull).open(encoding="utf-8") as nothing,
+        monkeypatch.context() as streams,
+    ):
+        for name, stream in {"stdin": nothing, "stdout": out, "stderr": err}.items():
+            streams.setattr(sys, name, stream)
+        main(words)
+    text = log.read_text(encoding="utf-8")
+    log.unlink()
+    return text
+
+
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: str(path.relative_to(ROOT)))
-def test_console_blocks_show_what_happens(document: Path, tmp_path: Path) -> None:
+def test_console_blocks_show_what_happens(document: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    monkeypatch.chdir(tmp_path)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = {**os.environ, "PATH": path, "COLUMNS": "88", "NO_COLOR": "1", "PYTHONUTF8": "1"}
+    for name, value in {"PATH": path, "COLUMNS": "88", "NO_COLOR": "1", "PYTHONUTF8": "1"}.items():
+        monkeypatch.setenv(name, value)
     for command, shown in console_steps(document):
-        if command.split()[0] in NOT_RUN:
+        words = shlex.split(command)
+        if words[0] in NOT_RUN:
             continue
-        happened = subprocess.run(
-            command,
-            shell=True,
-            cwd=tmp_path,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            timeout=60,
-        ).stdout
+        here = words[0] == "bayeswise" and not FOR_A_SHELL.intersection(command)
+        happened = said_here(words[1:], tmp_path / "said", monkeypatch) if here else said_in_a_shell(command)
         assert doctest.OutputChecker().check_output(shown, happened, FLAGS), f"$ {command}\n{happened}"
 
 
