@@ -102,3 +102,43 @@ def test_mistakes_are_told_with_their_exit_code(bayeswise: Command, words: objec
     answer = bayeswise("diagram", *words)  # type: ignore[misc]
     assert answer.code == code
     assert said in answer.err
+
+
+def test_evaluate_shows_policies_beside_the_best(bayeswise: Command, tmp_path: Path) -> None:
+    (tmp_path / "habits.toml").write_text(
+        'drill = { yes = { closed = "yes", open = "yes", diffuse = [0.5, 0.5], "not done" = "no" }, no = "no" }\n'
+    )
+    answer = bayeswise("diagram", "evaluate", OIL, "--policies", str(tmp_path / "habits.toml"))
+    assert answer.code == 0
+    assert answer.out.startswith("utility 16.25; the best policies reach 22.5, 6.25 more\ntest: yes\n")
+    assert "P(yes)" in answer.out
+    facts = json.loads(bayeswise("diagram", "evaluate", OIL, "--policy", "test=no", "--json").out)
+    assert (round(facts["expected_utility"], 6), round(facts["best"], 6), round(facts["regret"], 6)) == (20, 22.5, 2.5)
+    assert bayeswise("diagram", "evaluate", OIL).code == 2
+    assert bayeswise("diagram", "evaluate", OIL, "--softmax", "0").code == 2
+
+
+def test_attitudes_to_risk_are_typed(bayeswise: Command) -> None:
+    answer = bayeswise("diagram", "solve", OIL, "--risk-tolerance", "200")
+    assert answer.out.startswith(
+        "certainty equivalent 5.89958 (risk tolerance 200): expected value 22.5, risk premium 16.6"
+    )
+    points = json.loads(bayeswise("diagram", "solve", OIL, "--utility-points", "-100:-2,0:0,100:1", "--json").out)
+    assert points["certainty_equivalent"] == pytest.approx(2.4)
+    for wrong in (["--risk-tolerance", "0"], ["--utility-points", "1,2"], ["--utility-points", "0:0,1:x"]):
+        assert bayeswise("diagram", "solve", OIL, *wrong).code == 2
+    assert bayeswise("diagram", "solve", OIL, "--risk-tolerance", "9", "--utility-points", "0:0,1:1").code == 2
+
+
+def test_a_weight_is_asked_about_instead_of_an_entry(bayeswise: Command, tmp_path: Path) -> None:
+    (tmp_path / "d.toml").write_text(
+        '[decision.go]\noptions = ["yes", "no"]\n'
+        '[utility.joy]\nparents = ["go"]\ntable = [1, 0]\nattribute = "joy"\n'
+        '[cost.price]\nparents = ["go"]\ntable = [30, 0]\nattribute = "money"\n'
+        "[attribute.joy]\nweight = 0.6\n[attribute.money]\nweight = 0.4\nworst = -30\nbest = 0\n"
+    )
+    answer = bayeswise("diagram", "sensitivity", str(tmp_path / "d.toml"), "--weight", "joy")
+    assert answer.out == "weight of joy is 0.6\nfrom 0 to 0.5: go: no\nfrom 0.5 to 1: go: yes\n"
+    assert "joy: 1 (weight 0.6, adds 0.6)" in bayeswise("diagram", "solve", str(tmp_path / "d.toml")).out
+    assert bayeswise("diagram", "sensitivity", str(tmp_path / "d.toml")).code == 2
+    assert bayeswise("diagram", "sensitivity", OIL, "oil", "dry", "--weight", "joy").code == 2

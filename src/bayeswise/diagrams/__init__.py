@@ -18,6 +18,7 @@ from bayeswise.diagrams.diagram import InfluenceDiagram
 from bayeswise.diagrams.nodes import Chance, Cost, Decision, Utility
 from bayeswise.diagrams.solving.policy import Policy
 from bayeswise.diagrams.solving.solution import Solution
+from bayeswise.diagrams.solving.stochastic import mixed
 
 __all__ = [
     "Attribute",
@@ -30,4 +31,5 @@ __all__ = [
     "Policy",
     "Solution",
     "Utility",
+    "mixed",
 ]

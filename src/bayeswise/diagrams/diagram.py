@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from bayeswise.diagrams.analysis.tornado import Tornado
     from bayeswise.diagrams.solving.policy import Policy
     from bayeswise.diagrams.solving.solution import Solution
+    from bayeswise.diagrams.solving.stochastic import Comparison
     from bayeswise.render.graph.picture import Picture
     from bayeswise.render.graph.plot import GraphDisplay
 
@@ -423,6 +424,12 @@ class InfluenceDiagram:
             raise ParameterError(f"there is no policy for {missing[0]!r}", fix="give one, or use solve(policies=...)")
         return self.solve(evidence, policies=policies)
 
+    def compare(self, policies: Mapping[str, Any], evidence: Evidence | None = None) -> Comparison:
+        """What given policies lead to beside the best ones; decisions that are not named respond at their best."""
+        from bayeswise.diagrams.solving.stochastic import Comparison
+
+        return Comparison(self.solve(evidence, policies=policies), self.solve(evidence))
+
     def policy(self, decision: str, rule: Any, *, knows: Sequence[str] | None = None) -> Policy:
         """A policy of one's own, by what the decision knows or by other nodes that are known then."""
         from bayeswise.diagrams.solving.policy import given_policy
@@ -431,8 +438,7 @@ class InfluenceDiagram:
 
     def regret(self, policies: Mapping[str, Any], evidence: Evidence | None = None) -> float:
         """How much less given policies gain on average than the best ones; decisions not named are optimised."""
-        best = self.solve(evidence)
-        return max(0.0, best.utility - self.solve(evidence, policies=policies).utility)
+        return self.compare(policies, evidence).regret
 
     def value_of_information(
         self,

@@ -44,6 +44,7 @@ from bayeswise.diagrams.attitude import attitude_of
 from bayeswise.diagrams.attributes import Attribute
 from bayeswise.diagrams.diagram import InfluenceDiagram
 from bayeswise.diagrams.nodes import EVERYTHING, MOST_NODES, Cost, Decision, Piece, Utility
+from bayeswise.diagrams.solving.policy import Policy
 from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import BayeswiseError, NetworkError, ParameterError, SourceError, StoreError, listed
 from bayeswise.foundation.reading import content_of, is_stream, name_of
@@ -88,6 +89,31 @@ def _from_stream(path: str | os.PathLike[str]) -> InfluenceDiagram:
         return _from_description(formats.described(data.decode("utf-8-sig", errors="replace"), name, suffix), name)
     parse = _parse_json if text.lstrip().startswith("{") else _parse_toml
     return from_document(parse(data, name), name, Path.cwd())
+
+
+def read_policies(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> dict[str, Policy]:
+    """Policies in a TOML or JSON file: for each decision an option, or a table by what it knows.
+
+    drill = "no"                                  # an option, or
+    drill = { yes = 0.2, no = 0.8 }               # probabilities, if it knows nothing, or
+    [drill]                                       # a table nested by what the decision knows
+    table = { open = "yes", closed = { yes = 0.9, no = 0.1 }, diffuse = "no", "not done" = "no" }
+    knows = ["report"]                            # where that is not all that it knows, with `table`
+    """
+    place = Path(path)
+    document = _parser(place)(content_of(place, LARGEST_FILE, "policies"), place.name)
+    if not isinstance(document, Mapping):
+        raise SourceError(f"{place.name} holds no table", fix="write DECISION = OPTION, or a table [DECISION]")
+    return {
+        name: _located(f"{place.name}, {name}", partial(_policy, diagram, name, rule))
+        for name, rule in document.items()
+    }
+
+
+def _policy(diagram: InfluenceDiagram, name: str, rule: Any) -> Policy:
+    if isinstance(rule, Mapping) and set(rule) == {"knows", "table"}:
+        return diagram.policy(name, rule["table"], knows=_texts(rule, "knows"))
+    return diagram.policy(name, rule)
 
 
 def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> tuple[str, ...]:

@@ -8,5 +8,6 @@ limited.py      policies of decisions that forget, and whether they are proven t
 products.py     best responses under exponential utility, where utilities multiply
 sums.py         the sum of all utilities as a node
 policy.py       what a decision does in each case
+stochastic.py   policies that choose by chance, and what a policy loses to the best
 solution.py     policies, and what they lead to
 """

@@ -14,6 +14,7 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.node import checked
 from bayeswise.render.labels import guess, shown
+from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 
@@ -57,7 +58,7 @@ class Policy(Tabular):
     def in_words(self) -> str:
         """Which option when; cases that nobody gets into are left out."""
         if not self.is_certain:
-            return "by chance, see its table"
+            return self._chances_in_words()
         kept = self._happens()
         codes = product(*(range(len(levels)) for levels in self.states))
         chosen = np.argmax(self.table, axis=1)
@@ -66,6 +67,18 @@ class Policy(Tabular):
             return "no case is possible"
         known = list(zip(self.knows, self.states, strict=True))
         return in_words(known, self.options, cases) + self._ties_in_words(kept)
+
+    def softmax(self, temperature: float) -> Policy:
+        """A policy that errs: P(option) proportional to exp(utility of the option / temperature)."""
+        from bayeswise.diagrams.solving.stochastic import softmax
+
+        return softmax(self, temperature)
+
+    def _chances_in_words(self) -> str:
+        if len(self.table) == 1 or (self.table == self.table[0]).all():
+            parts = zip(self.options, self.table[0], strict=True)
+            return ", ".join(f"{shown(option)} with {number(p, 3)}" for option, p in parts if p > 0.0)
+        return "by chance, see its table"
 
     def _happens(self) -> BoolArray:
         """(n_cases,) the cases that one gets into, as far as that is known."""
@@ -86,13 +99,17 @@ class Policy(Tabular):
     def to_columns(self) -> dict[str, list[Any]]:
         """One line for each possible case: what is known, the option, others as good, what each leads to.
 
-        The utility of an option that is forbidden in a case is None.
+        Of a policy that chooses by chance it is the most probable option, and P(...) has the probabilities. The utility
+        of an option that is forbidden in a case is None.
         """
         rows = list(range(len(self.table))) if self.possible is None else np.flatnonzero(self.possible).tolist()
         cases = list(self.cases())
         columns: dict[str, list[Any]] = {name: [cases[k][v] for k in rows] for v, name in enumerate(self.knows)}
         best = [int(np.argmax(self.table[k])) for k in rows]
         columns[self.decision] = [self.options[option] for option in best]
+        if not self.is_certain:
+            for option, label in enumerate(self.options):
+                columns[f"P({label})"] = [float(self.table[k, option]) for k in rows]
         if self.best is not None and (self.best[rows].sum(axis=1) > 1).any():
             equal = [
                 [str(o) for j, o in enumerate(self.options) if self.best[k, j] and j != best[r]]
@@ -153,7 +170,7 @@ def _refuse_forbidden(diagram: InfluenceDiagram, policy: Policy) -> None:
     taken = policy.table.reshape([*(sizes[node] for node in policy.knows), -1]) > 0.0
     if policy.possible is not None:
         taken = taken & policy.possible.reshape([*(sizes[node] for node in policy.knows), 1])
-    wrong = _lined_up(taken, policy.knows, names) & ~_lined_up(masked.mask, masked.knows, names)
+    wrong = lined_up(taken, policy.knows, names) & ~lined_up(masked.mask, masked.knows, names)
     found = np.argwhere(wrong)
     if len(found):
         *codes, option = found[0].tolist()
@@ -167,7 +184,7 @@ def _refuse_forbidden(diagram: InfluenceDiagram, policy: Policy) -> None:
         )
 
 
-def _lined_up(table: BoolArray, own: Sequence[str], names: Sequence[str]) -> BoolArray:
+def lined_up(table: Any, own: Sequence[str], names: Sequence[str]) -> Any:
     """A table (own nodes ..., n_options) with an axis for each of the names, those that it lacks of length one."""
     order = sorted(range(len(own)), key=lambda k: names.index(own[k]))
     turned = table.transpose(*order, -1)

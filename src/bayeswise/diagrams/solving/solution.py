@@ -159,6 +159,11 @@ class Solution:
         found = self.policies[decision]
         return replace(found, reached=self._joint(found.knows).ravel() if found.knows else np.ones(1))
 
+    def softmax(self, temperature: float) -> dict[str, Policy]:
+        """Policies of somebody who errs: P(option) proportional to exp(utility of the option / temperature)."""
+        chosen = {name: policy for name, policy in self.policies.items() if policy.expected is not None}
+        return {name: policy.softmax(temperature) for name, policy in chosen.items()}
+
     def options(self, decision: str) -> dict[Label, float]:
         """The expected utility if an option were taken wherever it is allowed, all other decisions at their best."""
         self.diagram.decision_place(decision)

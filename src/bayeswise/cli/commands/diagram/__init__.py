@@ -62,6 +62,8 @@ def run() -> None:
 
     bayeswise diagram solve oil.toml --risk
 
+    bayeswise diagram evaluate oil.toml --policy test=no
+
     bayeswise diagram value oil.toml oil --before drill --price oil=5
 
     bayeswise diagram tornado oil.toml --spread .2
@@ -110,6 +112,53 @@ def solve(
     solution = diagram.solve(evidence, policies=rules, starts=starts)
     _draw(file, png, lambda: solution.risk().plot())
     _print(solved(solution, scenarios=scenarios, risk=risk), as_json)
+
+
+def evaluate(
+    file: File,
+    policy: Annotated[
+        list[str] | None, typer.Option(metavar="DECISION=OPTION ...", help="Fix decisions at these options.")
+    ] = None,
+    policies: Annotated[
+        str | None,
+        typer.Option(metavar="FILE", help="Policies of decisions (.toml, .json): options, or probabilities of them."),
+    ] = None,
+    softmax: Annotated[
+        float | None,
+        typer.Option(
+            metavar="TEMPERATURE",
+            help="The other decisions err: P(option) ~ exp(utility / TEMPERATURE). Default: they are optimal.",
+        ),
+    ] = None,
+    given: Given = None,
+    risk_tolerance: Tolerance = None,
+    utility_points: Points = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show what given policies lead to, beside the optimal ones.
+
+    bayeswise diagram evaluate oil.toml --policy test=no drill=yes
+
+    bayeswise diagram evaluate oil.toml --policies habits.toml
+
+    bayeswise diagram evaluate oil.toml --softmax 20
+    """
+    from bayeswise.cli.commands.diagram.page import compared
+    from bayeswise.diagrams.files import read_policies
+
+    diagram = _read(file, risk_tolerance, utility_points)
+    evidence = _states(diagram, given, "--given", diagram.names)
+    rules = _states(diagram, policy, "--policy", diagram.decisions)
+    read = {} if policies is None else read_policies(diagram, policies)
+    for name in read:
+        if name in rules:
+            raise UsageError(f"{name!r} has a policy in --policy and in {policies}", fix="give one of them")
+    rules = {**read, **rules}
+    if softmax is not None:
+        rules = {**diagram.solve(evidence, policies=rules).softmax(softmax), **rules}
+    if not rules:
+        raise UsageError("there is no policy to evaluate", fix="add --policy DECISION=OPTION, --policies or --softmax")
+    _print(compared(diagram.compare(rules, evidence)), as_json)
 
 
 def value(
@@ -245,6 +294,7 @@ def show(
 
 VERBS: dict[str, tuple[Callable[..., None], str]] = {
     "solve": (solve, "Show the optimal policy of each decision."),
+    "evaluate": (evaluate, "Show what given policies lead to."),
     "value": (value, "Compute the value of information."),
     "tornado": (tornado, "Show the most influential table entries."),
     "sensitivity": (sensitivity, "Show where one entry changes the policy."),

@@ -14,6 +14,7 @@ from bayeswise.render.terminal import aligned
 if TYPE_CHECKING:
     from bayeswise.diagrams import InfluenceDiagram, Solution
     from bayeswise.diagrams.analysis.sensitivity import Sensitivity
+    from bayeswise.diagrams.solving.stochastic import Comparison
 
 Answer = tuple[Any, list[str]]
 
@@ -43,6 +44,23 @@ def solved(solution: Solution, *, scenarios: bool, risk: bool) -> Answer:
             f"probability of a loss {number(profile.probability_of_loss)}",
             *table(profile.to_columns()),
         ]
+    return facts, lines
+
+
+def compared(found: Comparison) -> Answer:
+    """What policies lead to beside the best ones, and each of them."""
+    facts = {
+        "expected_utility": found.utility,
+        "best": found.best.utility,
+        "regret": found.regret,
+        "given": found.given.to_dict(),
+        "optimal": found.best.to_dict(),
+    }
+    lines = [str(found), *found.given.in_words()]
+    for name in found.given.policies:
+        policy = found.given.policy(name)
+        if policy.knows and not policy.is_certain:
+            lines += ["", *table(policy.to_columns())]
     return facts, lines
 
 
