@@ -200,6 +200,8 @@ MODELS: dict[str, Callable[[], tuple[Any, Table]]] = {
     "aode": _network("aode"),
     "k-dependence": _network("k-dependence", k=2),
     "markov-blanket": _network("markov-blanket"),
+    "tree": _classifier(counted(), model="tree"),
+    "tree-missing": _classifier(without(a_table(n_rows=30), "price"), model="tree", code="exceptions", max_depth=3),
     "belief-network": lambda: (random_network(5, n_nodes=4), {}),
     "mixed-network": lambda: (random_mixed_network(3, n_states=2, n_numbers=3), {}),
     "family-counts": _family_counts,

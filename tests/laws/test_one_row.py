@@ -37,6 +37,7 @@ MODELS = {
     "levels": bw.fit(TABLE, "fits", **OPTIONS, missing="level", unseen="ignore"),
     "gaussian": bw.fit(TABLE, "fits", model="gaussian", ignore=["size", "floor", "odd", "flag"]),
     "logistic": bw.fit(TABLE, "fits", model="logistic", missing="mean", kinds=OPTIONS["kinds"]),
+    "tree": bw.fit(TABLE, "fits", model="tree", code="exceptions", kinds=OPTIONS["kinds"]),
     "tan": bw.fit(TABLE, "fits", model="tan", kinds=OPTIONS["kinds"]),
 }
 CELLS = st.one_of(

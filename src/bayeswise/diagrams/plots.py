@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.render.display import Display, bare, label, note, titled
+from bayeswise.render.display import Display, bare, headed, inches_across, label, letters_across, note, titled
 from bayeswise.render.graph.picture import MOST_NODES, Bar, DrawnNode, Kind, Picture
 from bayeswise.render.numbers import number, percent
 from bayeswise.render.page import fragment, picture, text_block
@@ -108,8 +109,7 @@ class SensitivityDisplay(Display):
             ax.plot([now], [utility], "o", color=INK, markersize=5, label=f"now {number(now)}")
         ax.set_xlabel(label(str(found.entry), 80))
         ax.set_ylabel("expected utility")
-        titled(ax, "Where the best policy changes")
-        ax.legend(frameon=False, fontsize="small", loc="upper right", bbox_to_anchor=(1.0, 1.12), ncols=3)
+        headed(ax, "Where the best policy changes", right=True)
         bare(ax, "bottom", "left")
 
 
@@ -137,11 +137,14 @@ class TornadoDisplay(Display):
         span = (max(ends) - min(ends)) or 1.0
         ax.set_xlim(min(ends) - 0.12 * span, max(ends) + 0.12 * span)
         ax.set_ylim(len(bars) - 0.4, -0.6)
-        ax.set_yticks(range(len(bars)), [label(str(bar.entry), 56) for bar in bars])
+        room = max(18, letters_across(inches_across(ax)) // 2)
+        names = [textwrap.wrap(label(str(bar.entry), 56), room) for bar in bars]
+        size = "medium" if all(len(lines) == 1 for lines in names) else "x-small"
+        ax.set_yticks(range(len(bars)), ["\n".join(lines) for lines in names], fontsize=size)
         ax.set_xlabel(f"best expected utility (now {number(self.tornado.utility)})")
         changing = any(bar.changes for bar in bars)
         caption = "\norange: another policy becomes better at one of the ends" if changing else ""
-        titled(ax, f"{self.title}{caption}")
+        titled(ax, f"{self.title}{caption}", inches=0.55 * inches_across(ax))
         bare(ax, "bottom")
         ax.tick_params(axis="y", length=0)
 

@@ -1,11 +1,6 @@
 """A decision tree that is as large as its description is worth: grown by scikit-learn, pruned by bits.
 
-A node costs one bit (split or leaf); a split log2(columns) bits for its column and log2(thresholds) for its place, or
-log2(levels) for the level of a category that it asks for; a
-leaf log2(k) bits for its class, and each row that it gets wrong log2(m) + log2(k) bits: which of the m rows it is, and
-which of the k classes it has. That is dear where classes overlap, as exceptions are a poor code of noise; with
-code="nml" a leaf costs what normalised maximum likelihood takes for its classes. Costs add up over nodes, so that going
-up from the leaves once finds the best pruning.
+`models/description_length/pruning.py` says what a node costs; `bw.fit(model="tree")` learns such a tree from any table.
 """
 
 from __future__ import annotations
@@ -22,10 +17,11 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 
 from bayeswise.estimators import features
 from bayeswise.estimators.checking import is_frame
-from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import DataError, ParameterError
-from bayeswise.models.description_length.bits import Code, DescriptionLength, Part, nml_bits
-from bayeswise.models.description_length.tree import DescribedTree, TreeNode
+from bayeswise.models.description_length.bits import Code, DescriptionLength
+from bayeswise.models.description_length.pruning import PrunedTree
+from bayeswise.models.description_length.tree import DescribedTree
 from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
 from bayeswise.tables.schema.schema import Schema
 
@@ -62,12 +58,11 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
         check_classification_targets(y)
         self.tree_ = DecisionTreeClassifier(max_depth=self.max_depth, random_state=self.random_state).fit(X, y)
         self.classes_ = self.tree_.classes_
-        splits, leaves = self._split_bits(X), self._leaf_bits()
-        self.is_leaf_ = self._pruned(splits, leaves.sum(axis=1))
-        self._node_splits, self._node_leaves = splits, leaves.sum(axis=1)
-        at = self._kept_nodes()
-        self._length = _length_of(self.code, splits[at[~self.is_leaf_[at]]], leaves[at[self.is_leaf_[at]]])
-        self.bits_, self.n_leaves_ = self._length.bits, int(self.is_leaf_[at].sum())
+        tree = self.tree_.tree_
+        counts = np.rint(tree.value[:, 0, :] * tree.weighted_n_node_samples[:, None])
+        self._pruned = PrunedTree(tree, counts, self.questions_, self._n_places(X), self.code)
+        self.is_leaf_, self._length = self._pruned.is_leaf, self._pruned.length
+        self.bits_, self.n_leaves_ = self._length.bits, int(self.is_leaf_[self._pruned.kept].sum())
         return self
 
     def description_length(self, code: Code = "two-part") -> DescriptionLength:
@@ -79,17 +74,6 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
                 fix=f'choose code="{self._length.code}"',
             )
         return self._length
-
-    def _split_bits(self, X: FloatArray) -> FloatArray:
-        """(n_nodes,) what a split costs; nothing where the full tree has none."""
-        tree = self.tree_.tree_
-        bits = 1.0 + np.log2(self._n_columns) + np.log2(self._n_places(X)[np.maximum(tree.feature, 0)])
-        return np.where(tree.children_left >= 0, bits, 0.0)
-
-    @property
-    def _n_columns(self) -> int:
-        """The columns that a split may ask about."""
-        return len(dict.fromkeys(column for column, _ in self.questions_))
 
     def _n_places(self, X: FloatArray) -> IntArray:
         """(n_questions,) how many questions its column has: thresholds of a number, levels of a category."""
@@ -136,17 +120,7 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
     def described(self) -> DescribedTree:
         """The tree with the bits of each node."""
         check_is_fitted(self)
-        return DescribedTree(self._node(0), tuple(label_of(each) for each in self.classes_))
-
-    def _node(self, at: int) -> TreeNode:
-        tree = self.tree_.tree_
-        counts = tuple(np.rint(tree.value[at, 0, :] * tree.weighted_n_node_samples[at]).tolist())
-        if self.is_leaf_[at]:
-            return TreeNode(counts, float(self._node_leaves[at]))
-        column, level = self.questions_[tree.feature[at]]
-        yes, no = self._node(tree.children_left[at]), self._node(tree.children_right[at])
-        threshold = float(tree.threshold[at])
-        return TreeNode(counts, float(self._node_splits[at]), column, level, threshold, yes, no)
+        return DescribedTree(self._pruned.root(), tuple(label_of(each) for each in self.classes_))
 
     def plot(self, ax: Any = None) -> TreeDisplay:
         """Draw the tree, each node with its bits."""
@@ -157,37 +131,6 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
-
-    def _leaf_bits(self) -> FloatArray:
-        """(n_nodes, 2) each node as a leaf: the bits of its class, and of its rows."""
-        tree = self.tree_.tree_
-        counts = np.rint(tree.value[:, 0, :] * tree.weighted_n_node_samples[:, None])
-        if self.code == "nml":
-            return np.array([(1.0 + regret, data) for regret, data in map(nml_bits, counts)])
-        m, k = counts[0].sum(), counts.shape[1]
-        wrong = counts.sum(axis=1) - counts.max(axis=1)
-        return np.column_stack([np.full(len(counts), 1.0 + np.log2(k)), wrong * (np.log2(m) + np.log2(k))])
-
-    def _pruned(self, splits: FloatArray, leaves: FloatArray) -> BoolArray:
-        """(n_nodes,) whether a node is cheaper as a leaf than with all that is below it."""
-        tree, bits = self.tree_.tree_, leaves.copy()
-        is_leaf = np.ones(tree.node_count, dtype=bool)
-        for node in range(tree.node_count - 1, -1, -1):  # children come after their parent
-            left, right = tree.children_left[node], tree.children_right[node]
-            if left >= 0 and splits[node] + bits[left] + bits[right] < bits[node]:
-                bits[node] = splits[node] + bits[left] + bits[right]
-                is_leaf[node] = False
-        return is_leaf
-
-    def _kept_nodes(self) -> IntArray:
-        """The nodes that are left, from the root on."""
-        tree, kept, pending = self.tree_.tree_, [], [0]
-        while pending:
-            at = pending.pop()
-            kept.append(at)
-            if not self.is_leaf_[at]:
-                pending += [tree.children_left[at], tree.children_right[at]]
-        return np.array(kept, dtype=np.int64)
 
     def predict_proba(self, X: Any) -> FloatArray:
         """(n_rows, n_classes) the shares of the classes in the leaf of each row."""
@@ -217,9 +160,3 @@ def _schema_with_categories(X: Any) -> Schema | None:
         return None
     schema = features.schema_of(X, categorical=False, overrides={}, flags_as_numbers=True, booleans_as_numbers=True)
     return schema if schema.categories else None
-
-
-def _length_of(code: str, splits: FloatArray, leaves: FloatArray) -> DescriptionLength:
-    model_bits, data_bits = leaves.sum(axis=0).tolist()
-    parts = (Part("splits", float(splits.sum()), 0.0), Part("leaves", model_bits, data_bits))
-    return DescriptionLength("nml" if code == "nml" else "two-part", parts)

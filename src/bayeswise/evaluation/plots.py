@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -107,7 +106,7 @@ class CurveDisplay(Display):
             ax.axvline(x, color=state_colour(k), linewidth=1.2, linestyle=(0, (4, 3)), label=f"{name} {number(x)}")
         ax.set_xlabel(label(self.curve.x_name.replace("_", " ")))
         ax.set_ylabel(label(self.curve.y_name))
-        titled(ax, fill(label(self.curve.title, 120), 60))
+        titled(ax, label(self.curve.title, 120))
         bare(ax, "bottom", "left", grid="both")
         if len(self.curve.y) + len(self.curve.marks) > 1:
             ax.legend(frameon=False, fontsize="small")

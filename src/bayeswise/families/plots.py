@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.render.display import Display, bare, label, note, titled
+from bayeswise.render.display import Display, bare, headed, label, note, titled
 from bayeswise.render.numbers import number
 from bayeswise.render.stepped import Chosen, SteppedDisplay
 from bayeswise.render.theme import AGAINST, ERROR, FOR, INK, NEUTRAL, mixed, state_colour
@@ -85,9 +85,7 @@ class LikelihoodDisplay(Display):
         fixed = [f"{name} = {number(self.at[name])}" for name in self.likelihood.names if name not in self.names]
         given = f", {', '.join(fixed)}" if fixed else ""
         kind = self.likelihood.family.name
-        titled(ax, f"Log-likelihood of {len(self.likelihood.data):,} values, {kind}{given}", pad=24.0)
-        how: dict[str, Any] = {"frameon": False, "fontsize": "small", "borderaxespad": 0.2}
-        ax.legend(loc="lower left", bbox_to_anchor=(0.0, 1.0), ncols=3, **how)
+        headed(ax, f"Log-likelihood of {len(self.likelihood.data):,} values, {kind}{given}", most=3)
 
     def _curve(self, ax: Axes) -> None:
         (name,), (x,), values = self.names, self.axes_, self.values()
@@ -176,5 +174,9 @@ class BeliefDisplay(SteppedDisplay):
             ax.legend(frameon=False, fontsize="x-small", loc="upper right", handlelength=1.2)
         ax.tick_params(labelleft=first, labelsize="small")
         data = "datum" if step == 1 else "data"
-        titled(ax, "prior" if not step else f"{step} {data}, last {label(self.history.data[step - 1], 12)}")
+        titled(
+            ax,
+            "prior" if not step else f"{step} {data}, last {label(self.history.data[step - 1], 12)}",
+            inches=self.panel[0],
+        )
         bare(ax, "bottom", "left")

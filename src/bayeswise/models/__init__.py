@@ -23,6 +23,7 @@ averaged_naive_bayes/  the average over all naive Bayes structures
 gaussian_bayes/        QDA to LDA
 regression/            linear, generalised linear and logistic regression
 hypotheses/            finite sets of hypotheses; concepts
+tree/                  decision trees, pruned by bits
 auto/                  all models, weighed by rows that they never saw
 description_length/    bits of models, and what follows for choosing
 """

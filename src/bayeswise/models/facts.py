@@ -91,6 +91,17 @@ def mixture_of(model: Any) -> dict[str, Any]:
     }
 
 
+def tree_of(model: Any) -> dict[str, Any]:
+    """The nodes of a tree of questions with their bits, from the root on; nothing for other models."""
+    inside = inner_of(model)
+    if not capabilities_of(inside).questions:
+        return {}
+    tree = inside.described()
+    columns = tree.to_columns()
+    nodes = [dict(zip(columns, map(json_value, node), strict=True)) for node in zip(*columns.values(), strict=True)]
+    return {"tree": {"leaves": tree.n_leaves, "bits": json_number(tree.bits), "nodes": nodes, "text": str(tree)}}
+
+
 def calibration_lines(facts: Mapping[str, Any]) -> list[str]:
     """What to say of a calibration that is older than the rows of the model."""
     found = facts.get("calibration")
@@ -289,6 +300,7 @@ def about_model(model: Any) -> dict[str, Any]:
         **temper_of(model),
         **regression,
         **mixture_of(model),
+        **tree_of(model),
     }
 
 

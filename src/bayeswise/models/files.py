@@ -62,6 +62,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "networks.classifiers.model.NetworkClassifierModel",
         "statistics.*",
     ),
+    "description-length-tree": ("models.tree.model.TreeModel",),
     "linear-regression": (
         "models.regression.linear.LinearModel",
         "statistics.*",

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from bayeswise.models.regression.linear import LinearModel
     from bayeswise.models.regression.logistic import LogisticModel
     from bayeswise.models.regression.solving.wide import WideModel
-    from bayeswise.models.settings import auto, averaged, common, gaussian, naive_bayes, network, regression
+    from bayeswise.models.settings import auto, averaged, common, gaussian, naive_bayes, network, regression, tree
+    from bayeswise.models.tree.model import TreeModel
     from bayeswise.networks.classifiers.model import NetworkClassifierModel
     from bayeswise.tables.encoding.encoder import Report
 
@@ -64,6 +65,9 @@ if TYPE_CHECKING:
     @overload
     @_taking(network.MarkovBlanketOptions)
     def fit() -> NetworkClassifierModel: ...
+    @overload
+    @_taking(tree.TreeOptions)
+    def fit() -> TreeModel: ...
     @overload
     @_taking(auto.AutoOptions)
     def fit() -> AutoModel: ...

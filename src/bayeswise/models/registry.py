@@ -4,7 +4,7 @@ Modules are named and imported on demand, so that names cost nothing. A new kind
 its settings in settings/, and the types of its file in files.py.
 
 >>> [kind.name for kind in MODELS]
-['naive-bayes', 'averaged', 'gaussian', 'logistic', 'linear', 'tan', 'aode', 'k-dependence', 'markov-blanket', 'auto']
+['naive-bayes', 'averaged', 'gaussian', 'logistic', 'linear', 'tan', 'aode', 'k-dependence', ..., 'tree', 'auto']
 >>> kind_of_name("naive").settings
 'bayeswise.models.settings.naive_bayes.NaiveBayesSettings'
 """
@@ -23,7 +23,7 @@ from bayeswise.render.labels import guess
 if TYPE_CHECKING:
     from bayeswise.models.settings.declaration import Setting
 
-Group = Literal["naive-bayes", "gaussian", "regression", "network", "auto"]
+Group = Literal["naive-bayes", "gaussian", "regression", "network", "tree", "auto"]
 _SETTINGS = "bayeswise.models.settings"
 
 
@@ -195,6 +195,16 @@ MODELS: tuple[ModelKind, ...] = (
     _network("aode", "learned_aode", "AodeOptions"),
     _network("k-dependence", "learned_k_dependence", "KDependenceOptions"),
     _network("markov-blanket", "learned_markov_blanket", "MarkovBlanketOptions"),
+    ModelKind(
+        "tree",
+        ("description-length-tree",),
+        "tree",
+        "bayeswise.models.tree.growing.learned",
+        f"{_SETTINGS}.tree.TreeSettings",
+        f"{_SETTINGS}.tree.TreeOptions",
+        ("description-length-tree",),
+        "bayeswise.models.tree.growing.of_batches",
+    ),
     ModelKind(
         "auto",
         (),

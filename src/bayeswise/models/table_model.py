@@ -52,6 +52,8 @@ class Capabilities:
     """Averages over structures: `relevance` of each column, and `temper`."""
     weights: bool = False
     """Has a weight for each column: `weights`, `references`, `regression_facts`."""
+    questions: bool = False
+    """Is a tree of questions: `described`, `plot`, `leaf_of`."""
     members: bool = False
     """Is a mixture of models: `members`, `weight_of_member`, `scores`, `notes`, `age`."""
     calibrated: bool = False

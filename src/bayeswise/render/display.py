@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
+import textwrap
 from abc import abstractmethod
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, TypeAlias
 
 from bayeswise.foundation.atomic import replacing
 from bayeswise.foundation.errors import NotInstalledError, UsageError
@@ -40,13 +43,77 @@ class Display(Tabular):
         """Inches of a new figure."""
         return self.inches
 
-    def save(self, path: str | os.PathLike[str], *, dpi: float = 150) -> Path:
-        """Draw, if that was not done yet, and write a picture by its suffix: .png, .svg or .pdf."""
+    def narrow_height(self) -> float:
+        """Inches of height on a page that is narrower than the figure, for letters of the same size."""
+        return self.size()[1]
+
+    def save(self, path: str | os.PathLike[str], *, dpi: float = 150, size: Size | None = None) -> Path:
+        """Write a picture by its suffix: .png, .svg or .pdf; as it was drawn, or drawn anew for a page of some size.
+
+        size   "slide" (13.33 by 7.5 inches), "paper" (a column of 3.3 inches), or (width, height) in inches; lines and
+               letters are scaled with the picture, letters down to 6.5 points. A .png has the pixels of such a page,
+               a .svg or .pdf its proportions.
+        """
         form = picture_form(path)
-        figure = (self if self.figure_ is not None else self.plot()).figure_
+        if size is None:
+            figure = (self if self.figure_ is not None else self.plot()).figure_
+            how: dict[str, Any] = {"dpi": dpi, "bbox_inches": "tight"}
+        else:
+            figure, scale = self.on_page(size)
+            how = {"dpi": dpi * scale}
         with replacing(path) as file:
-            figure.savefig(file, format=form, dpi=dpi, bbox_inches="tight", metadata=_METADATA[form])
+            figure.savefig(file, format=form, metadata=_METADATA[form], **how)
+        if size is not None:
+            pyplot().close(figure)
         return Path(path)
+
+    def on_page(self, size: Size) -> tuple[Any, float]:
+        """A new figure in the proportions of a page, and by how much it is to be scaled; `figure_` stays as it is."""
+        width, height, scale = _page(size, self.size(), self.narrow_height())
+        figure, ax = pyplot().subplots(figsize=(width / scale, height / scale), layout="constrained")
+        self.draw(ax)
+        return figure, scale
+
+
+Size: TypeAlias = Literal["slide", "paper"] | tuple[float, float]
+_SLIDE = (13.33, 7.5)  # inches
+_COLUMN = 3.3
+_LEAST_SCALE = 0.65  # letters of 10 points are read at 6.5
+
+
+def _page(size: Any, own: tuple[float, float], narrow_height: float) -> tuple[float, float, float]:
+    """Width and height in inches, and the scale of lines and letters; the height of a paper is what they need.
+
+    >>> _page("slide", (7.0, 4.0), 4.0), _page("paper", (6.6, 4.0), 4.0)
+    ((13.33, 7.5, 1.875), (3.3, 2.6, 0.65))
+    """
+    if size == "slide":
+        width, height = _SLIDE
+    elif size == "paper":
+        width, height = _COLUMN, max(own[1] * _COLUMN / own[0], narrow_height * _LEAST_SCALE)
+    elif isinstance(size, tuple) and len(size) == 2 and all(0.5 <= each <= 100.0 for each in size):
+        width, height = size
+    else:
+        raise UsageError(
+            f"there is no page of size {size!r}", fix='say "slide", "paper" or (width, height) in inches'
+        )
+    return width, height, max(_LEAST_SCALE, min(width / own[0], height / own[1]))
+
+
+def inches_across(ax: Axes) -> float:
+    """The width of axes with the names at their left, about, before they are laid out."""
+    figure = ax.get_figure(root=True)
+    whole = 7.0 if figure is None else float(figure.get_figwidth())
+    return whole * min(1.0, 1.12 * float(ax.get_position().width))
+
+
+def letters_across(inches: float, points: float = 10.0) -> int:
+    """How many letters of a proportional font fit into a line.
+
+    >>> letters_across(5.0), letters_across(5.0, 8.0)
+    (64, 81)
+    """
+    return int(inches * 72.0 / (0.555 * points))
 
 
 # without a date and the name of a library: the same picture has the same bytes
@@ -92,9 +159,37 @@ def label(text: object, width: int = 30) -> str:
     return shown(text, width).replace("$", r"\$")
 
 
-def titled(ax: Axes, title: str, pad: float | None = None) -> None:
-    """The title, above the left edge of the axes; so many points above it, where a legend stands between."""
-    ax.set_title(title, loc="left", fontsize="medium", color=INK, pad=pad)
+def titled(ax: Axes, title: str, pad: float | None = None, *, inches: float | None = None) -> None:
+    """The title, above the left edge of the axes, in as many lines as it needs; `pad` points above them."""
+    room = max(12, letters_across(inches or inches_across(ax)))
+    lines = [line for each in title.split("\n") for line in textwrap.wrap(each, room, break_on_hyphens=False) or [""]]
+    ax.set_title("\n".join(lines), loc="left", fontsize="medium", color=INK, pad=pad)
+
+
+def headed(
+    ax: Axes, title: str, handles: Any = None, names: Sequence[str] | None = None, *, right: bool = False, most: int = 5
+) -> None:
+    """The title, and between it and the axes a legend in as many columns as there is room for, at most `most`."""
+    if handles is None or names is None:
+        handles, names = ax.get_legend_handles_labels()
+    room = letters_across(inches_across(ax), 8.3)
+    columns = next(n for n in range(most, 0, -1) if n == 1 or _legend_letters(names, n) <= room)
+    lines = math.ceil(len(names) / columns)
+    place: dict[str, Any] = {"loc": "lower right" if right else "lower left", "bbox_to_anchor": (float(right), 1.0)}
+    how: dict[str, Any] = {"frameon": False, "fontsize": "small", "borderaxespad": 0.2, "handlelength": 1.4}
+    ax.legend(handles, names, ncols=columns, **place, **how)
+    titled(ax, title, pad=10.0 + 14.0 * lines)
+
+
+def _legend_letters(names: Sequence[str], columns: int) -> int:
+    """How wide a legend is, which matplotlib fills column by column.
+
+    >>> _legend_letters(["a", "bbb", "c"], 2), _legend_letters(["a", "bbb", "c"], 1)
+    (16, 9)
+    """
+    lines = math.ceil(len(names) / columns)
+    parts = [names[k : k + lines] for k in range(0, len(names), lines)]
+    return sum(6 + max(map(len, part)) for part in parts)
 
 
 def bare(ax: Axes, *keep: str, grid: Literal["x", "y", "both"] | None = None) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 Chosen = Sequence[int] | Literal["all"] | None
-_MOST_ACROSS = 4
+_MOST_ACROSS, _ACROSS_NARROW = 4, 2
 _MOST_FRAMES = 400
 _BELOW, _AROUND = 0.5, 0.85  # inches for the name of an axis, and for it and a title
 
@@ -52,14 +52,23 @@ class SteppedDisplay(Display):
         """Draw one step; only a first panel of a row has labels at its left."""
 
     def size(self) -> tuple[float, float]:
-        down, across = self._grid()
+        return self._inches(_MOST_ACROSS)
+
+    def narrow_height(self) -> float:
+        return self._inches(_ACROSS_NARROW)[1]
+
+    def _inches(self, most_across: int) -> tuple[float, float]:
+        down, across = self._grid(most_across)
         width, height = self.panel
         return self.margin + width * across + 0.3, height * down + 0.25
 
     def draw(self, ax: Axes) -> None:
         ax.set_axis_off()
-        down, across = self._grid()
-        width, height = self.size()
+        figure = ax.get_figure(root=True)
+        narrow = figure is not None and figure.get_figwidth() < 0.75 * self.size()[0]
+        most_across = _ACROSS_NARROW if narrow else _MOST_ACROSS
+        down, across = self._grid(most_across)
+        width, height = self._inches(most_across)
         left = self.margin / width
         one, tall = (1.0 - left) / across, 1.0 / down
         for k, step in enumerate(self.steps()):
@@ -67,10 +76,10 @@ class SteppedDisplay(Display):
             place = (left + column * one, 1.0 - (row + 1) * tall + _BELOW / height, one * 0.86, tall - _AROUND / height)
             self.draw_step(ax.inset_axes(place), step, first=column == 0)
 
-    def _grid(self) -> tuple[int, int]:
+    def _grid(self, most_across: int) -> tuple[int, int]:
         """Rows and columns of panels."""
         n = len(self.steps())
-        across = min(n, _MOST_ACROSS)
+        across = min(n, most_across)
         return math.ceil(n / across), across
 
     def animate(self, path: str | os.PathLike[str], *, seconds: float = 0.8, dpi: float = 110) -> Path:

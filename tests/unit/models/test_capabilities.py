@@ -20,6 +20,7 @@ MEMBERS = {
     "distances": ("mahalanobis", "covariances"),
     "relevance": ("relevance", "temper"),
     "weights": ("weights", "references", "regression_facts"),
+    "questions": ("described", "plot", "leaf_of"),
     "calibrated": ("calibration",),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -28,6 +29,7 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "gaussian": {"model": "gaussian"},
     "tan": {"model": "tan"},
     "logistic": {"model": "logistic"},
+    "tree": {"model": "tree"},
     "linear": {"model": "linear", "target": "z"},
     "robust": {"model": "linear", "target": "z", "likelihood": "laplace"},
 }

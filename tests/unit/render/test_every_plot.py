@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import sys
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +121,7 @@ PLOTS: dict[str, Callable[[], Any]] = {
     "hypotheses.plot of all steps": lambda: coins().plot(steps="all"),
     "beliefs.plot": lambda: Bernoulli().beliefs(BetaPrior(1, 1), [1, 1, 0]).plot(),
     "joint_table.plot": lambda: bw.JointTable.experiment(coin="HT", die=range(1, 4)).plot(),
+    "tree_model.plot": lambda: bw.fit(NUMBERS, target="class", model="tree", code="exceptions").plot(),
     "tree.plot": lambda: bw.DescriptionLengthTree().fit(np.arange(40.0)[:, None], np.arange(40) > 20).plot(),
     "learning_curves.plot": lambda: learning_curves().plot(),
 }
@@ -130,6 +133,7 @@ WITHOUT_AXES = (
     "feature_rule",
     "plot_beside",
     "tree.plot",
+    "tree_model",
     "nomogram",
     "network.plot",
     "diagram.plot",
@@ -148,9 +152,14 @@ def headless(monkeypatch: pytest.MonkeyPatch) -> Any:
     plt.close("all")
 
 
+@cache
+def drawn(name: str) -> Any:
+    return PLOTS[name]()
+
+
 @pytest.mark.parametrize("name", PLOTS)
 def test_an_object_draws_its_own_picture(name: str) -> None:
-    shown = PLOTS[name]()
+    shown = drawn(name)
     shown.figure_.canvas.draw()
     columns = shown.to_columns()
     assert len({len(column) for column in columns.values()}) == 1
@@ -165,13 +174,59 @@ def displays(base: type) -> set[str]:
 
 
 def test_no_display_is_left_out_of_this_list() -> None:
-    from matplotlib import pyplot as plt
+    found = {type(drawn(name)).__name__ for name in PLOTS}
+    assert displays(display.Display) - {"Display", "SteppedDisplay"} == found  # what others are made from
 
-    drawn = set()
-    for make in PLOTS.values():
-        drawn.add(type(make()).__name__)
-        plt.close("all")
-    assert displays(display.Display) - {"Display", "SteppedDisplay"} == drawn  # what others are made from
+
+# -- on a slide and in a column of a paper ----------------------------------------------------------------------
+
+
+def written(figure: Any, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
+    """The texts that are drawn, with their boxes in points."""
+    from matplotlib.text import Text
+
+    found, draw = {}, Text.draw
+
+    def kept(self: Text, renderer: Any, *rest: Any, **more: Any) -> None:
+        if self.get_visible() and self.get_text().strip():
+            found[self] = None
+        draw(self, renderer, *rest, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Text, "draw", kept)
+        figure.canvas.draw()
+    to_points = 72.0 / figure.dpi
+    return [(text.get_text(), text.get_window_extent().get_points() * to_points) for text in found]
+
+
+@pytest.mark.parametrize("size", ["slide", "paper"])
+@pytest.mark.parametrize("name", PLOTS)
+def test_no_text_covers_another_or_leaves_the_page(name: str, size: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    figure, _ = drawn(name).on_page(size)
+    texts = written(figure, monkeypatch)
+    edge = 72.0 * figure.get_size_inches()
+    outside = [text for text, (low, high) in texts if (low < -1.0).any() or (high > edge + 1.0).any()]
+    pairs = itertools.combinations(texts, 2)
+    covered = [(a, b) for (a, one), (b, two) in pairs if (common(one, two) > 1.0).all()]
+    assert (outside, covered) == ([], [])
+
+
+def common(one: Any, two: Any) -> Any:
+    """Width and height of what two boxes have in common; negative where they are apart."""
+    return np.minimum(one[1], two[1]) - np.maximum(one[0], two[0])
+
+
+def test_a_page_has_the_pixels_that_were_asked_for(tmp_path: Path) -> None:
+    from PIL import Image
+
+    shown = bw.Costs(MAIL).plot()
+    sizes: dict[Any, tuple[int, int]] = {"slide": (1333, 750), "paper": (330, 273), (4.0, 3.0): (400, 300)}
+    for size, pixels in sizes.items():
+        found = Image.open(shown.save(tmp_path / "costs.png", dpi=100, size=size)).size
+        assert found == pytest.approx(pixels, abs=1)
+    poster: Any = "poster"
+    with pytest.raises(bw.UsageError, match=r"there is no page of size 'poster'. Fix: say \"slide\""):
+        shown.save(tmp_path / "costs.png", size=poster)
 
 
 def test_two_pictures_go_side_by_side_into_one_figure() -> None:

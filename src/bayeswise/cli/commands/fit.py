@@ -36,7 +36,8 @@ def run(
             metavar="KIND",
             help="naive-bayes, its average over all subsets of relevant columns (averaged), Gaussian classes with "
             "correlated columns (gaussian), the regression of classes (logistic) or of a number (linear), or a "
-            "network in which columns depend on each other (tan, aode, k-dependence, markov-blanket); auto: all that "
+            "network in which columns depend on each other (tan, aode, k-dependence, markov-blanket), or a tree "
+            "of questions, pruned by its description length (tree); auto: all that "
             "apply, weighed by rows that they never saw.",
         ),
     ] = "naive-bayes",

@@ -6,9 +6,12 @@ from typing import Annotated
 
 import typer
 
+from bayeswise.cli.output.writing import Picture, check_picture, say
+
 
 def run(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
+    png: Picture = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:
     """Show the contents of a model file: columns, what was learned about each, and settings.
@@ -16,17 +19,30 @@ def run(
     \b
     bayeswise inspect play.bayeswise
     bayeswise inspect play.bayeswise --json | jq .columns
+    bayeswise inspect tree.bayeswise --png tree.png
     """
     from bayeswise.cli.options.reading import load_with_facts
     from bayeswise.cli.output.writing import json_document
+    from bayeswise.foundation.errors import KindError
     from bayeswise.models.facts import about_model
+    from bayeswise.models.files import inner_of, kind_of
 
+    check_picture(png, [model])
     fitted, described = load_with_facts("inspect", model, "schema")
     about_file = {name: described[name] for name in ("kind", "format", "checksum", "size")}
     facts = {"model": model, **about_file, **about_model(fitted)}
+    if png is not None:
+        tree = inner_of(fitted)
+        if not tree.capabilities.questions:
+            raise KindError(
+                f"--png draws a tree, and {model} holds a {kind_of(tree)} model",
+                fix="leave it out; explain, densities and network show draw other models",
+            )
+        tree.plot().save(png)
     if as_json:
         print(json_document(facts))
-        return
-    from bayeswise.cli.output.inspect_page import show
+    else:
+        from bayeswise.cli.output.inspect_page import show
 
-    show(facts)
+        show(facts)
+    say(*([f"Saved {png}."] if png is not None else []))

@@ -21,6 +21,7 @@ from bayeswise.models.facts import (
     mixture_of,
     regression_of,
     temper_of,
+    tree_of,
 )
 from bayeswise.models.fitting import learned
 from bayeswise.models.from_table import divided
@@ -253,4 +254,5 @@ def facts_of(model: Any, report: Report, source: str, path: str, replaced: bool)
         "n_free_parameters": model.n_free_parameters(),
         **regression_of(model),
         **mixture_of(model),
+        **tree_of(model),
     }

@@ -29,6 +29,8 @@ def show(facts: Mapping[str, Any], console: Console | None = None) -> None:
         page.print("", weight_table(facts), sep="\n")
     if "mixture" in facts:
         page.print("", member_table(facts), *mixture_lines(facts), sep="\n")
+    if "tree" in facts:
+        page.print("", tree_lines(facts), sep="\n")
     for warning in warnings(facts):
         page.print("", warning_lines(warning), sep="\n")
 
@@ -81,6 +83,16 @@ def member_table(facts: Mapping[str, Any]) -> Table:
         weight = f"{each['weight']:.3f}" if each["weight"] else ""
         table.add_row(each["name"], weight, f"{float(each['log_loss']):.4f}", f"{each['error']:.4f}", each["how"])
     return table
+
+
+_MOST_NODES = 60
+
+
+def tree_lines(facts: Mapping[str, Any]) -> Text:
+    """The questions of a tree with the bits of each node; of a large one the first, and what all nodes take."""
+    *nodes, last = facts["tree"]["text"].split("\n")
+    more = [f"... {len(nodes) - _MOST_NODES:,} more nodes (inspect --json shows all)"] * (len(nodes) > _MOST_NODES)
+    return Text("\n".join([*nodes[:_MOST_NODES], *more, last]), overflow="fold")
 
 
 def mixture_lines(facts: Mapping[str, Any]) -> Iterator[Text]:

@@ -15,6 +15,7 @@ from bayeswise.cli.output.fit_page import (
     member_table,
     mixture_lines,
     regression_lines,
+    tree_lines,
     weight_table,
 )
 from bayeswise.cli.output.look_page import class_table
@@ -41,6 +42,9 @@ def show(facts: Mapping[str, Any], console: Console | None = None) -> None:
     elif "mixture" in facts:
         n_classes = len(facts["classes"])
         page.print(member_table(facts), *mixture_lines(facts), sep="\n")
+    elif "tree" in facts:
+        n_classes = len(facts["classes"])
+        page.print(tree_lines(facts))
     elif facts["classes"]:
         n_classes = fitting_classes(facts, page)
         if n_classes == 1 < len(facts["classes"]):  # two classes are compared, or there is nothing to see

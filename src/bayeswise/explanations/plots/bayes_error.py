@@ -19,7 +19,7 @@ from bayeswise.explanations.plots.densities import (
 )
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.posteriors.line_regions import Regions
-from bayeswise.render.display import Display, note, titled
+from bayeswise.render.display import Display, note
 from bayeswise.render.numbers import number
 from bayeswise.render.theme import ERROR, INK, NEUTRAL
 
@@ -88,8 +88,7 @@ class BayesErrorDisplay(Display):
         name_column(ax, strip)
         ax.set_yticks([tick for tick in ax.get_yticks() if 0.0 <= tick <= 1.3 * top])
         ax.set_ylabel(PANELS["weighted"])
-        class_legend(ax)
-        titled(ax, self.title or self._heading(), pad=24.0)
+        class_legend(ax, self.title or self._heading())
 
     def _areas(self, ax: Axes) -> None:
         least, chosen = self.irreducible_density(), self.error_density()

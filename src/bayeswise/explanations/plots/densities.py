@@ -11,7 +11,7 @@ from bayeswise.explanations.class_densities import ClassDensities
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.line_regions import Regions
-from bayeswise.render.display import Display, bare, label, titled
+from bayeswise.render.display import Display, bare, headed, label, titled
 from bayeswise.render.numbers import number
 from bayeswise.render.theme import GROUND, INK, NEUTRAL, state_colour
 from bayeswise.tables.schema.labels import Label
@@ -72,7 +72,7 @@ class ClassDensityDisplay(Display):
         _strip_axes(rooms[-1], self.strip)
         for room in rooms:
             room.set_xlim(*self.strip.limits)
-        class_legend(rooms[0])
+        class_legend(rooms[0], "")
         titled(ax, self.title or f"Which {self.strip.word} at which {label(self.densities.column, 30)}?")
         ax.title.set_visible(True)
 
@@ -214,16 +214,15 @@ def highest(curve: Callable[[FloatArray], FloatArray], x: FloatArray, densities:
     return min(top, 1.5 * usual) or 1.0
 
 
-def class_legend(ax: Axes) -> None:
-    """The names of the classes above the axes, where they cover no curve."""
+def class_legend(ax: Axes, title: str) -> None:
+    """The title, and the names of the classes above the axes, where they cover no curve."""
     handles, names = ax.get_legend_handles_labels()
     if len(handles) > _MOST_NAMED:
         from matplotlib.lines import Line2D
 
         handles = [*handles[:_MOST_NAMED], Line2D([], [], linestyle="none")]
         names = [*names[:_MOST_NAMED], f"and {len(names) - _MOST_NAMED} more"]
-    how: dict[str, Any] = {"frameon": False, "fontsize": "small", "borderaxespad": 0.2, "handlelength": 1.4}
-    ax.legend(handles, names, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=5, **how)
+    headed(ax, title, handles, names, right=True)
 
 
 def _beyond(regions: Regions, low: float, high: float) -> list[str]:

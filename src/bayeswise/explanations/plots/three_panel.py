@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswise.explanations.wording import remarks_of, value_text
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.render.display import Display, bare, label
+from bayeswise.render.display import Display, bare, inches_across, label, letters_across
 from bayeswise.render.theme import FAINT, INK, NEUTRAL, state_colour
 
 if TYPE_CHECKING:
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 # Left and width of the panels, in shares of the axes; the names of the columns stand between the first two.
 _PRIOR, _POSTERIOR, _COLUMNS_END = (0.035, 0.155), (0.845, 0.155), 0.75
 _LETTER = 0.0095  # of the width of the axes
+_SIGNS = [(0.215, 0.5), (0.775, 0.5)]
+_STACKED = 2.1  # inches of a panel of prior or posterior where panels stand one above the other
 _HEAD, _FOOT = 1.05, 0.75  # inches for titles and legend
 _TALLEST = 4.0  # inches for the bars of prior and posterior
 _TEXT, _SMALL, _TITLE = 13.0, 11.5, 15.0  # points: read from the back of a room when the picture fills a slide
@@ -47,13 +50,18 @@ class ThreePanelDisplay(Display):
         line = max(0.46, 0.2 * log_relative.shape[1] + 0.12)
         return 12.0, _HEAD + _FOOT + max(2.6, line * len(names))
 
+    def narrow_height(self) -> float:
+        return self.size()[1] + 2.0 * _STACKED
+
     def draw(self, ax: Axes) -> None:
         names, likelihoods = self.drawn_likelihoods()
         ax.set_axis_off()
-        left = 0.25 + _LETTER * max(map(len, names), default=0)
-        panels = _panels(ax, left)
-        for x, sign in ((0.215, "×"), (0.775, "=")):
-            ax.text(x, 0.5, sign, fontsize=26, ha="center", va="center", color=NEUTRAL, transform=ax.transAxes)
+        longest = max(map(len, names), default=0)
+        figure = ax.get_figure(root=True)
+        narrow = figure is not None and figure.get_figwidth() < 0.6 * self.size()[0]
+        panels, signs = _stacked(ax, longest) if narrow else (_panels(ax, 0.25 + _LETTER * longest), _SIGNS)
+        for (x, y), sign in zip(signs, "×=", strict=True):
+            ax.text(x, y, sign, fontsize=26, ha="center", va="center", color=NEUTRAL, transform=ax.transAxes)
         self._shares(panels[0], self.account.prior, "prior")
         self._likelihoods(panels[1], names, likelihoods)
         self._shares(panels[2], self.account.posterior, "posterior")
@@ -151,7 +159,9 @@ class ThreePanelDisplay(Display):
             handles=patches, loc="lower center", ncols=len(patches), frameon=False, borderaxespad=0.0, fontsize=_TEXT
         )
         title = " · ".join(["prior × likelihoods = posterior", *remarks_of(self.account)])
-        ax.annotate(label(title, 100), (0.0, 1.0), xycoords="axes fraction", va="top", color=INK, fontsize=_TEXT)
+        room = letters_across(inches_across(ax) * 1.1, _TEXT)
+        text = "\n".join(textwrap.wrap(label(title, 100), room)[:2])
+        ax.annotate(text, (0.0, 1.0), xycoords="axes fraction", va="top", color=INK, fontsize=_TEXT)
 
     def _colours(self) -> list[str]:
         return [state_colour(k) for k in range(len(self.states()))]
@@ -168,6 +178,20 @@ def _panels(ax: Axes, left: float) -> list[Axes]:
     spans = ((middle, height), (bottom, top - bottom), (middle, height))
     sides = (_PRIOR, (left, _COLUMNS_END - left), _POSTERIOR)
     return [ax.inset_axes((at, low, width, high)) for (at, width), (low, high) in zip(sides, spans, strict=True)]
+
+
+def _stacked(ax: Axes, longest: int) -> tuple[list[Axes], list[tuple[float, float]]]:
+    """The same one above the other, for a narrow page, and where the signs between them stand."""
+    figure = ax.get_figure(root=True)
+    wide, tall = figure.get_size_inches() if figure is not None else (5.0, 8.0)
+    left = min(0.5, (0.2 + 0.1 * longest) / wide)
+    bottom, top, between = 0.5 / tall, 1.0 - 0.95 / tall, 0.62 / tall
+    share = (_STACKED - 0.62) / tall
+    middle = top - bottom - 2.0 * (share + between)
+    lows = (top - share, bottom + share + between, bottom)
+    heights = (share, middle, share)
+    panels = [ax.inset_axes((left, low, 0.97 - left, height)) for low, height in zip(lows, heights, strict=True)]
+    return panels, [(0.5 * left, lows[0] - 0.5 * between), (0.5 * left, lows[1] - 0.5 * between)]
 
 
 def _finite(log_top: FloatArray) -> FloatArray:

@@ -2,6 +2,7 @@
 
 bits.py          bits part by part; the codes of counts, normalised maximum likelihood among them
 lengths.py       bits of models, and the model of fewest bits
+pruning.py       the pruning of a tree of questions that takes the fewest bits
 tree.py          a decision tree with the bits of each node
 tree_plot.py     its picture
 discretising.py  cuts of a number column that pay

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -45,7 +46,7 @@ class TreeNode:
     @property
     def total_bits(self) -> float:
         """Of this node and all below it."""
-        return self.bits + sum(each.total_bits for each in (self.yes, self.no) if each is not None)
+        return math.fsum(node.bits for _, _, node in self.walk())
 
     def walk(self, depth: int = 0) -> Iterator[tuple[int, str, TreeNode]]:
         """Depth, branch ("", "yes" or "no") and node, from the root on."""

@@ -43,7 +43,7 @@ class PosteriorDisplay(SteppedDisplay):
 
     def draw_step(self, ax: Axes, step: int, *, first: bool) -> None:
         self._panel(ax, self.history[step])
-        titled(ax, self._title(step))
+        titled(ax, self._title(step), inches=self.panel[0])
         ax.tick_params(labelleft=first)
 
     def _title(self, step: int) -> str:

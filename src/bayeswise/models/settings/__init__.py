@@ -10,6 +10,7 @@ naive_bayes.py  smoothing, priors, floors, families; named conventions
 averaged.py     the relevance of columns
 gaussian.py     the form of the covariance
 regression.py   likelihood, prior and scale of weights
+tree.py         what a leaf costs, depth, smoothing
 auto.py         a mixture of all models, or the best of them
 network.py      structures, and how their tables are smoothed
 """

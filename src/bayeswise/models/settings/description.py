@@ -28,6 +28,7 @@ _TITLES: dict[Group, str] = {
     "gaussian": "Gaussian classes",
     "regression": "Regressions",
     "network": "Networks",
+    "tree": "Trees",
     "auto": "All models",
 }
 _WIDTH = 116

@@ -1,0 +1,183 @@
+"""From a table to a tree: the rows as answers to questions, a full tree of these, and its cheapest pruning.
+
+Numbers are replaced by their ranks, levels by their places. A missing cell, and a level that was never seen, answer no
+to every question about their column: a missing number has the rank after the largest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.errors import FitError
+from bayeswise.models.description_length.pruning import PrunedTree, leaf_bits
+from bayeswise.models.from_table import Progress, check_declared, divided, no_rows, schema_for
+from bayeswise.models.settings.tree import TreeSettings
+from bayeswise.models.tree.model import TreeModel
+from bayeswise.models.tree.splitting import Answers, full_tree
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.encoding.encoder import Encoder, Report
+from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.notes import keep
+from bayeswise.tables.schema.null_words import open_like
+from bayeswise.tables.schema.schema import Schema
+from bayeswise.tables.source import Source
+
+
+def learned(
+    table: Any, target: str, *, schema: Schema | None = None, progress: Progress | None = None, **overrides: Any
+) -> tuple[TreeModel, Report]:
+    """The tree of fewest bits of a column of classes, and what was met on the way.
+
+    >>> rows = [{"wind": w, "play": p} for w, p in 10 * [("weak", "yes"), ("strong", "no"), ("none", "yes")]]
+    >>> print(learned(rows, "play")[0].described())
+    wind = strong?  [2.585 bits]
+      yes: no (10 of 10)  [3.22 bits]
+      no: yes (20 of 20)  [3.654 bits]
+    2 leaves, 9.459 bits in all
+    """
+    about_columns, beliefs = divided(overrides)
+    settings = TreeSettings().changed(**beliefs)
+    source = open_like(table, schema)
+    columns = schema_for(source, target, schema, about_columns)
+    check_declared(settings.class_prior, columns)
+    if columns.texts:
+        raise FitError(
+            f"column {columns.texts[0]!r} is free text, which a tree cannot ask about",
+            fix=f"leave it out, or declare it a category with {keep(columns.texts[0], 'category')}",
+        )
+    return grown_from(source, columns, settings, progress)
+
+
+def grown_from(
+    source: Source, schema: Schema, settings: TreeSettings, progress: Progress | None = None
+) -> tuple[TreeModel, Report]:
+    """The tree of all rows of a source, and what was met on the way."""
+    encoder = Encoder(schema, learning=True)
+    batches = []
+    for batch in encoder.batches(source):
+        batches.append(batch)
+        if progress is not None:
+            progress(batch.n_rows)
+    if not any(batch.groups is not None and (batch.groups >= 0).any() for batch in batches):
+        raise no_rows(source, schema)
+    return of_batches(batches, schema, settings), encoder.report
+
+
+def of_batches(batches: Sequence[Batch], schema: Schema, settings: TreeSettings) -> TreeModel:
+    """The tree of encoded rows; levels and classes are those that they have, in canonical order or as declared."""
+    rows = [batch.with_target() for batch in batches]
+    levels = tuple(
+        Vocabulary.in_order(
+            (label for batch in rows for label in _shown(batch.codes[:, c], batch.vocabularies[c])),
+            schema[name].levels or Vocabulary(),
+        )
+        for c, name in enumerate(schema.categories)
+    )
+    declared = (schema.target and schema.target.classes) or Vocabulary()
+    labels = [label for batch in rows for label in _shown(batch.groups, batch.group_labels)]
+    classes = Vocabulary([label for label in Vocabulary.in_order(labels, declared) if label in set(labels)])
+    values = np.concatenate([batch.values for batch in rows])
+    codes = np.concatenate([batch.recode(levels).codes for batch in rows])
+    groups = np.concatenate([batch.group_labels.positions_in(classes)[batch.groups] for batch in rows])
+    mass = [np.ones(batch.n_rows) if batch.weights is None else batch.weights for batch in rows]
+    model = _grown(schema, settings, levels, classes, values, codes, groups, np.concatenate(mass))
+    model.check_prior()
+    return model
+
+
+def _shown(codes: Any, vocabulary: Vocabulary) -> list[Any]:
+    found = np.unique(codes)
+    return [vocabulary[int(code)] for code in found[found >= 0]]
+
+
+def _grown(
+    schema: Schema,
+    settings: TreeSettings,
+    levels: tuple[Vocabulary, ...],
+    classes: Vocabulary,
+    values: FloatArray,
+    codes: CodeArray,
+    groups: IntArray,
+    weights: FloatArray,
+) -> TreeModel:
+    ranked = {name: _ranked(values[:, c]) for c, name in enumerate(schema.numbers)}
+    known = dict(zip(schema.categories, levels, strict=True))
+    answers = [
+        ranked[name][0] if name in ranked else _coded(codes[:, schema.categories.index(name)], known[name])
+        for name in schema.used
+    ]
+    n_places = np.array([max(int(column.asked.sum()), 1) for column in answers], dtype=np.int64)
+    n_rows = float(weights.sum())
+
+    def worth_splitting(counts: FloatArray) -> BoolArray:
+        """Whether two leaves of no wrong row and the cheapest question would be cheaper than the node as a leaf."""
+        least = 1.0 + np.log2(len(answers)) + np.log2(n_places.min()) + 2.0 * (1.0 + np.log2(len(classes)))
+        return np.asarray(leaf_bits(counts, n_rows, settings.code).sum(axis=1) > least)
+
+    unlimited = settings.max_depth == "unlimited"
+    depth = 0 if not answers else None if unlimited else int(settings.max_depth)
+    tree = full_tree(answers, groups, len(classes), weights, worth_splitting, depth)
+    pruned = PrunedTree(tree, tree.counts, [(name, None) for name in schema.used], n_places, settings.code)
+    return _kept(pruned, schema, settings, levels, classes, {name: known for name, (_, known) in ranked.items()})
+
+
+def _ranked(column: FloatArray) -> tuple[Answers, FloatArray]:
+    """Numbers by their ranks, missing ones after the last, and the different numbers themselves."""
+    there = ~np.isnan(column)
+    known, rank = np.unique(column[there] + 0.0, return_inverse=True)
+    places = np.full(len(column), len(known), dtype=np.int64)
+    places[there] = rank
+    n_questions = max(int(places.max(initial=0)), 0)  # all ranks but the last that there is
+    return Answers(places, True, np.ones(n_questions, dtype=bool)), known
+
+
+def _coded(codes: CodeArray, known: Vocabulary) -> Answers:
+    """Levels by their places: of two levels one question says all."""
+    asked = np.ones(len(known), dtype=bool)
+    if len(known) == 2:
+        asked[0] = False
+    return Answers(np.maximum(codes, -1).astype(np.int64), False, asked)
+
+
+def _kept(
+    pruned: PrunedTree,
+    schema: Schema,
+    settings: TreeSettings,
+    levels: tuple[Vocabulary, ...],
+    classes: Vocabulary,
+    numbers: dict[str, FloatArray],
+) -> TreeModel:
+    """The nodes that are left, numbered from the root on; the branch of yes comes after its question."""
+    tree, at = pruned.tree, pruned.kept
+    place_of = {int(node): k for k, node in enumerate(at)}
+    asks = ~pruned.is_leaf[at]
+    column = np.where(asks, tree.feature[at], -1)
+    level, no, threshold = np.full(len(at), -1), np.full(len(at), -1), np.zeros(len(at))
+    for k in np.flatnonzero(asks).tolist():
+        name, place = schema.used[int(column[k])], int(tree.threshold[at[k]])
+        if name in numbers:
+            threshold[k] = _between(numbers[name], place)
+        else:
+            level[k] = place
+        no[k] = place_of[int(tree.children_right[at[k]])]
+    return TreeModel(
+        schema, settings, levels, classes, column, level, threshold, no, pruned.counts[at], pruned.bits[at]
+    )
+
+
+def _between(different: FloatArray, rank: int) -> float:
+    """A number that those up to a rank do not exceed and all others do; after the last one there are missing cells.
+
+    >>> _between(np.array([1.0, 2.0, 4.0]), 1), _between(np.array([1.0, 2.0]), 1)
+    (3.0, 2.0)
+    """
+    below = float(different[rank])
+    if rank + 1 == len(different):
+        return below
+    above = float(different[rank + 1])
+    middle = 0.5 * below + 0.5 * above
+    return middle if below <= middle < above else below
