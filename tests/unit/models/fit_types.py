@@ -12,6 +12,7 @@ from bayeswise.models.regression.glm import IteratedModel
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.models.regression.solving.wide import WideModel
+from bayeswise.models.tree.model import TreeModel
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
 
 
@@ -26,6 +27,7 @@ def a_model_is_of_the_type_that_its_name_says(table: Any, name: str) -> None:
     assert_type(bw.fit(table, "y", model="aode", min_frequency=2), NetworkClassifierModel)
     assert_type(bw.fit(table, "y", model="k-dependence", k=1), NetworkClassifierModel)
     assert_type(bw.fit(table, "y", model="markov-blanket", score="aic"), NetworkClassifierModel)
+    assert_type(bw.fit(table, "y", model="tree", code="exceptions", max_depth=3), TreeModel)
     assert_type(bw.fit(table, "y", model=name, ignore=["id"]), Any)
 
 

@@ -194,7 +194,7 @@ def written(figure: Any, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any
 
     with monkeypatch.context() as patch:
         patch.setattr(Text, "draw", kept)
-        figure.canvas.draw()
+        figure.draw_without_rendering()
     to_points = 72.0 / figure.dpi
     return [(text.get_text(), text.get_window_extent().get_points() * to_points) for text in found]
 
