@@ -34,6 +34,7 @@ void bind_gibbs(nb::module_& m);
 void bind_families(nb::module_& m);
 void bind_family_scores(nb::module_& m);
 void bind_expected_counts(nb::module_& m);
+void bind_sequences(nb::module_& m);
 void bind_subset_sums(nb::module_& m);
 void bind_exact_structure(nb::module_& m);
 }  // namespace bayeswise::networks
@@ -70,6 +71,7 @@ NB_MODULE(_kernels, m) {
     models::bind_pair_counts(m);
     networks::bind_family_scores(m);
     networks::bind_expected_counts(m);
+    networks::bind_sequences(m);
     networks::bind_subset_sums(m);
     networks::bind_exact_structure(m);
     exact::bind_exact_quotients(m);

@@ -65,54 +65,82 @@ public:
 
     // Adds w P(cell of a table | row) to the counts; the answer is the sum of w log P(row).
     double add(const Codes& codes, const std::vector<int>& columns, const Numbers& weights, const Sums& counts) const {
-        const size_t n_rows = codes.shape(0), n_columns = codes.shape(1);
-        require(columns.size() == n_columns && weights.shape(0) == n_rows && int64_t(counts.shape(0)) == n_entries_ &&
-                    tables_.is_valid(),
+        const size_t n_rows = codes.shape(0);
+        require(columns.size() == codes.shape(1) && weights.shape(0) == n_rows &&
+                    int64_t(counts.shape(0)) == n_entries_ && tables_.is_valid(),
                 "rows, weights and counts do not fit");
         const nb::gil_scoped_release unlocked;
-        const size_t n_nodes = tree_.network.sizes.size();
-        Findings seen{std::vector<int32_t>(n_nodes, -1), std::vector<const double*>(n_nodes, nullptr)};
-        std::vector<std::vector<double>> certain = unit_vectors(columns);
+        Row seen = row_of(columns);
         Run<double> run(tree_);
         Run<Wide> wide(tree_);
         double log_likelihood = 0.0;
         for (size_t row = 0; row < n_rows; ++row) {
             if (row % 64 == 0) check_interrupts();
-            for (size_t k = 0; k < n_columns; ++k) {
-                const int node = columns[k];
-                const int64_t code = codes(row, k), size = tree_.network.sizes[node];
-                require(code < size && (!observed_[node] || code >= 0), "a code is not a state");
-                if (observed_[node])
-                    seen.state[node] = int32_t(code);
-                else
-                    seen.likelihood[node] = code < 0 ? nullptr : certain[k].data() + code * size;
-            }
+            find(seen, codes, row, columns);
             const double weight = weights(row);
-            bool possible = run.collect(seen, &prepared_);
+            bool possible = run.collect(seen.found, &prepared_);
             if (possible && !run.lost) run.distribute();
             if (!run.lost) {
                 log_likelihood += weight * run.log_evidence;
-                if (possible) spread(run, seen, weight, counts.data());
+                if (possible) spread(run, seen.found, weight, counts.data());
                 continue;
             }
-            possible = wide.collect(seen);
+            possible = wide.collect(seen.found);
             log_likelihood += weight * wide.log_evidence;
             if (!possible) continue;
             wide.distribute();
-            spread(wide, seen, weight, counts.data());
+            spread(wide, seen.found, weight, counts.data());
         }
         return log_likelihood;
     }
 
+    // log P(row) of each row.
+    void log_evidence(const Codes& codes, const std::vector<int>& columns, const Sums& out) const {
+        const size_t n_rows = codes.shape(0);
+        require(columns.size() == codes.shape(1) && out.shape(0) == n_rows && tables_.is_valid(),
+                "rows and answers do not fit");
+        const nb::gil_scoped_release unlocked;
+        Row seen = row_of(columns);
+        Run<double> run(tree_);
+        Run<Wide> wide(tree_);
+        for (size_t row = 0; row < n_rows; ++row) {
+            if (row % 64 == 0) check_interrupts();
+            find(seen, codes, row, columns);
+            run.collect(seen.found, &prepared_);
+            if (run.lost) wide.collect(seen.found);
+            out(row) = run.lost ? wide.log_evidence : run.log_evidence;
+        }
+    }
+
 private:
-    std::vector<std::vector<double>> unit_vectors(const std::vector<int>& columns) const {
-        std::vector<std::vector<double>> found(columns.size());
+    // What is known of one row, and for each of its columns the likelihoods that stand for a state.
+    struct Row {
+        Findings found;
+        std::vector<std::vector<double>> certain;
+    };
+
+    Row row_of(const std::vector<int>& columns) const {
+        const size_t n_nodes = tree_.network.sizes.size();
+        Row row{{std::vector<int32_t>(n_nodes, -1), std::vector<const double*>(n_nodes, nullptr)}, {}};
+        row.certain.resize(columns.size());
         for (size_t k = 0; k < columns.size(); ++k) {
             const int64_t size = tree_.network.sizes.at(columns[k]);
-            found[k].assign(size_t(size * size), 0.0);
-            for (int64_t s = 0; s < size; ++s) found[k][size_t(s * size + s)] = 1.0;
+            row.certain[k].assign(size_t(size * size), 0.0);
+            for (int64_t s = 0; s < size; ++s) row.certain[k][size_t(s * size + s)] = 1.0;
         }
-        return found;
+        return row;
+    }
+
+    void find(Row& row, const Codes& codes, size_t at, const std::vector<int>& columns) const {
+        for (size_t k = 0; k < columns.size(); ++k) {
+            const int node = columns[k];
+            const int64_t code = codes(at, k), size = tree_.network.sizes[node];
+            require(code < size && (!observed_[node] || code >= 0), "a code is not a state");
+            if (observed_[node])
+                row.found.state[node] = int32_t(code);
+            else
+                row.found.likelihood[node] = code < 0 ? nullptr : row.certain[k].data() + code * size;
+        }
     }
 
     template <typename T>
@@ -147,7 +175,8 @@ void bind_expected_counts(nb::module_& m) {
         .def_prop_ro("planned", &ExpectedCounts::planned)
         .def("use", &ExpectedCounts::use, "tables"_a.noconvert())
         .def("add", &ExpectedCounts::add, "codes"_a.noconvert(), "columns"_a, "weights"_a.noconvert(),
-             "counts"_a.noconvert());
+             "counts"_a.noconvert())
+        .def("log_evidence", &ExpectedCounts::log_evidence, "codes"_a.noconvert(), "columns"_a, "out"_a.noconvert());
 }
 
 }  // namespace bayeswise::networks

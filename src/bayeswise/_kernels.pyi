@@ -521,6 +521,13 @@ class ExpectedCounts:
         """All tables one after the other, the node's states adjacent."""
     def add(self, codes: CodeArray, columns: Sequence[int], weights: FloatArray, counts: FloatArray) -> float:
         """Adds w P(cell | row) for each cell of each table; the answer is the sum of w log P(row)."""
+    def log_evidence(self, codes: CodeArray, columns: Sequence[int], out: FloatArray) -> None:
+        """log P(row) of each row."""
+
+# -- sequences.cpp: forward and backward along sequences --------------------------------------------------------------
+
+def expected_moves(cells: FloatArray, shapes: IntArray, steps: IntArray, ends: IntArray, sums: FloatArray) -> float:
+    """Adds P(move | sequence) for each cell of the matrix of each kind of step; the answer is the log of all totals."""
 
 # -- subset_sums.cpp, exact_structure.cpp: the best graph of all; sets of columns are bits ----------------------------
 

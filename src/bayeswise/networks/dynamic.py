@@ -16,22 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, NetworkError, ParameterError, TooLargeError
-from bayeswise.networks.arguments import graph_of, names_of, whole_number
+from bayeswise.networks.arguments import names_of, whole_number
 from bayeswise.networks.inference.distribution import Distribution
 from bayeswise.networks.inference.engine import Finding
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.constraints import Progress, silent
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.render.labels import guess
 from bayeswise.tables.schema.labels import Label
-from bayeswise.tables.schema.names import find_name
-from bayeswise.tables.source import Source, open_source
 
 INTERFACE, NEXT = "(interface)", "(next interface)"
 MOST_INTERFACE_STATES = 1024
-_BEFORE = "[-1]"
+BEFORE = "[-1]"
 
 Steps = Sequence[Mapping[str, Any]]
 
@@ -44,7 +42,7 @@ def before(name: str) -> str:
     """
     if not isinstance(name, str):
         raise ParameterError(f"a node has a text for a name; found {name!r:.80}", fix="give the name of a node")
-    return name + _BEFORE
+    return name + BEFORE
 
 
 @dataclass(frozen=True)
@@ -74,11 +72,12 @@ class DynamicNetwork:
 
     def __init__(self, first: Iterable[Node], later: Iterable[Node], *, name: str = "dynamic network") -> None:
         self.name = name
+        self.notes: tuple[str, ...] = ()
         self.first = BeliefNetwork(first, name=f"{name}, first slice")
         self._later = _nodes(later)
         self.names = self.first.names
         self._check_slices()
-        above = {parent for node in self._later for parent in node.parents if parent.endswith(_BEFORE)}
+        above = {parent for node in self._later for parent in node.parents if parent.endswith(BEFORE)}
         self.interface: tuple[str, ...] = tuple(node for node in self.names if before(node) in above)
         self._sizes = [len(self.first.states(node)) for node in self.interface]
         if math.prod(self._sizes) > MOST_INTERFACE_STATES:
@@ -129,7 +128,7 @@ class DynamicNetwork:
         whole_number(n_steps, "n_steps")
 
         def placed(parent: str, step: int) -> str:
-            return f"{parent.removesuffix(_BEFORE)}[{step - 1 if parent.endswith(_BEFORE) else step}]"
+            return f"{parent.removesuffix(BEFORE)}[{step - 1 if parent.endswith(BEFORE) else step}]"
 
         nodes = []
         for step in range(n_steps):
@@ -241,39 +240,54 @@ class DynamicNetwork:
         time: str,
         first: Mapping[str, Sequence[str]] | None = None,
         later: Mapping[str, Sequence[str]] | None = None,
+        hidden: Mapping[str, int | Sequence[Any]] | None = None,
+        shared: Iterable[str] | None = None,
+        states: Mapping[str, Sequence[Any]] | None = None,
+        prior: str = "bdeu",
+        smoothing: float = 1.0,
+        starts: int = 3,
+        seed: int = 0,
+        progress: Progress = silent,
         **overrides: Any,
     ) -> DynamicNetwork:
-        """From complete sequences in long format: a row for each step, with the sequence and the time that it is of.
+        """From sequences in long format: a row for each step, with the sequence and the time that it is of.
 
         `first` and `later` are graphs {node: parents}; what is not given is searched for, in later slices so that the
         slice before comes first. Other settings are those of `BeliefNetwork.learn`.
 
+        Cells may be missing, and `hidden` nodes {name: number of states, or the states} have no column: then `later` is
+        given, `first` is the same graph within a slice by default, and the tables are found by EM (Baum and Welch) from
+        several `starts`; no step lowers the likelihood times the prior. `shared` nodes have one table in all slices: by
+        default, with EM, those whose parents are the same in both. What was found is in `notes`.
+
         >>> walk = {"who": ["a"] * 4 + ["b"] * 3, "t": [0, 1, 2, 3, 0, 1, 2], "at": list("xyxyxyx")}
         >>> DynamicNetwork.learn(walk, sequence="who", time="t", first={}, later={"at": ["at[-1]"]}, prior="none")
         DynamicNetwork(1 nodes, interface: at)
+        >>> graph = {"mood": ["mood[-1]"], "at": ["mood"]}
+        >>> DynamicNetwork.learn(walk, sequence="who", time="t", later=graph, hidden={"mood": 2})
+        DynamicNetwork(2 nodes, interface: mood)
         """
-        for what, name in (("sequence", sequence), ("time", time)):
-            if not isinstance(name, str):
-                raise ParameterError(f"{what} is {name!r:.80}", fix="give the name of a column")
-        source = open_source(table)
-        known = [column.name for column in source.columns]
-        order, starts = _order(source, *(find_name(name, known, where=source.description) for name in (sequence, time)))
-        rows = CodedRows.of(source, ignore=[sequence, time], in_order=True)
-        if (rows.codes < 0).any():
-            row, column = np.argwhere(rows.codes < 0)[0].tolist()
-            raise ParameterError(
-                f"{rows.names[column]!r} is missing in row {row + 1}; sequences are learned from complete rows",
-                fix="leave that sequence out, or fill the cell in",
-            )
-        names = list(rows.names)
-        firsts, pairs = _slices(rows, order, starts)
-        states = {name: list(labels) for name, labels in zip(names, rows.states, strict=True)}
-        both = {**{before(name): states[name] for name in names}, **states}
-        start = BeliefNetwork.learn(firsts, parents=_whole(first, names), states=states, **overrides)
-        tiers = () if later is not None else ([before(name) for name in names], names)
-        graph = None if later is None else {**{before(name): () for name in names}, **(_whole(later, names) or {})}
-        step = BeliefNetwork.learn(pairs, parents=graph, states=both, tiers=tiers, **overrides)
-        return cls([start.node(name) for name in names], [step.node(name) for name in names])
+        from bayeswise.networks.learning.slices import learn_slices
+
+        settings: dict[str, Any] = {
+            "prior": prior,
+            "smoothing": smoothing,
+            "starts": starts,
+            "seed": seed,
+            "progress": progress,
+        }
+        return learn_slices(
+            table,
+            sequence,
+            time,
+            first=first,
+            later=later,
+            hidden=hidden,
+            shared=shared,
+            states=states,
+            **settings,
+            **overrides,
+        )
 
 
 def _nodes(nodes: Iterable[Node]) -> list[Node]:
@@ -298,48 +312,3 @@ def _each_step(evidence: Any) -> Iterator[Mapping[str, Any]]:
 def steps_of(evidence: Any) -> list[Mapping[str, Any]]:
     """All steps of a sequence."""
     return list(_each_step(evidence))
-
-
-def _whole(graph: Mapping[str, Sequence[str]] | None, names: Sequence[str]) -> dict[str, Sequence[str]] | None:
-    """A graph with the nodes that have no parents, too."""
-    if graph is None:
-        return None
-    given = graph_of(graph)
-    for name in given:
-        if name not in names:
-            raise ParameterError(f"the table has no column {name!r}", fix=guess(name, names))
-    return {name: given.get(name, ()) for name in names}
-
-
-def _order(source: Source, sequence: str, time: str) -> tuple[IntArray, BoolArray]:
-    """The rows by sequence and time, and which of them begin a sequence; times are numbers, or texts."""
-    of: list[Label | None] = []
-    numbers: list[float] = []
-    texts: list[str | None] = []
-    for chunk in source.chunks([sequence, time]):
-        of += chunk.cells(sequence)
-        texts += chunk.texts(time)
-        numbers += chunk.numbers(time)[0].tolist()
-    for name, cells in ((sequence, of), (time, texts)):
-        if None in cells:
-            raise ParameterError(f"{name!r} is missing in row {cells.index(None) + 1}", fix="fill the cell in")
-    place = {label: k for k, label in enumerate(dict.fromkeys(of))}
-    which = np.array([place[label] for label in of], dtype=np.int64)
-    at = np.array(numbers) if not np.isnan(numbers).any() else np.array([str(text) for text in texts])
-    order = np.lexsort((at, which))
-    starts = np.ones(len(order), dtype=bool)
-    starts[1:] = which[order[1:]] != which[order[:-1]]
-    return order, starts
-
-
-def _slices(rows: CodedRows, order: IntArray, starts: BoolArray) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
-    """The first row of each sequence; and for each other one its cells beside those of the row before."""
-    later = np.flatnonzero(~starts)
-    firsts: dict[str, list[Any]] = {}
-    pairs: dict[str, list[Any]] = {}
-    for column, name in enumerate(rows.names):
-        cells = [rows.states[column][code] for code in rows.codes[order, column].tolist()]
-        firsts[name] = [cells[row] for row in np.flatnonzero(starts).tolist()]
-        pairs[before(name)] = [cells[row - 1] for row in later.tolist()]
-        pairs[name] = [cells[row] for row in later.tolist()]
-    return firsts, pairs

@@ -9,6 +9,7 @@ counts.py        exact joint counts of every node with its parents
 constraints.py   what a graph must and must not have
 search/          graphs by a score, and trees
 independence/    graphs by tests of independence
+slices.py        dynamic networks from sequences
 em/              tables, and graphs, from rows with missing cells
 strengths.py     what an edge is worth
 """

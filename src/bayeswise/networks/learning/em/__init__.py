@@ -4,4 +4,5 @@ incomplete.py  rows with missing values, by pattern
 fitting.py     tables by EM and gradient ascent, the best of several starts
 structural.py  graphs from rows with missing cells
 noisy.py       noisy maxima by EM
+sequences.py   tables of two slices of time, by EM along sequences
 """

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings.declaration import earlier
 from bayeswise.networks.learning.constraints import Progress, silent
@@ -31,7 +31,15 @@ _HALVINGS = 40
 _REMEMBERED = 10
 
 
-def em_steps(rows: IncompleteRows, tables: FloatArray, pseudo_counts: FloatArray) -> Iterator[Point]:
+class Expecting(Protocol):
+    """Rows that say how often each cell of the tables was used, in expectation."""
+
+    @property
+    def layout(self) -> Layout: ...
+    def at(self, tables: FloatArray, pseudo_counts: FloatArray) -> Point: ...
+
+
+def em_steps(rows: Expecting, tables: FloatArray, pseudo_counts: FloatArray) -> Iterator[Point]:
     """Dempster, Laird and Rubin: expect how often each cell was used, then count as if it had been seen.
 
     After two such steps a leap the same way is tried, and taken if it gains (SQUAREM, Varadhan and Roland 2008), for
@@ -177,36 +185,46 @@ def fit_tables(
     """
     if way not in WAYS:
         raise ParameterError(f"there is no way {way!r} up the likelihood", fix=guess(way, list(WAYS)))
+    check_settings(prior, smoothing, starts, most_steps)
+    rows = rows.weighted(weights)
+    above = _positions(rows.with_states(), parents)
+    seen = IncompleteRows.of(rows, above)
+    pseudo_counts = seen.layout.pseudo_counts(prior, smoothing)
+    hidden = np.asarray((rows.codes < 0).all(axis=0))
+
+    def steps(start: int) -> Iterator[Point]:
+        generator = np.random.default_rng([seed, start])
+        return WAYS[way](seen, start_tables(seen.layout, seen.available, hidden, start, generator), pseudo_counts)
+
+    best, interrupted = best_of_starts(starts if seen.groups else 1, steps, tolerance, most_steps, progress)
+    network = _network(rows, above, seen.layout.tables(best.point.tables))
+    return FittedTables(network, best.point.log_likelihood, tuple(best.trace), best.converged, interrupted=interrupted)
+
+
+def check_settings(prior: str, smoothing: float, starts: int, most_steps: int) -> None:
+    """Refuse a prior that is not known, and climbs of no step."""
     if prior not in PRIORS or not (math.isfinite(smoothing) and smoothing >= 0.0):
         raise ParameterError(
             f"the prior is {prior!r} with smoothing {smoothing!r}", fix=f"choose one of {', '.join(PRIORS)}, and >= 0"
         )
     if starts < 1 or most_steps < 1:
         raise ParameterError(f"{starts} starts of {most_steps} steps", fix="give at least one of each")
-    rows = rows.weighted(weights)
-    above = _positions(rows.with_states(), parents)
-    seen = IncompleteRows.of(rows, above)
-    pseudo_counts = seen.layout.pseudo_counts(prior, smoothing)
-    n_starts = starts if seen.groups else 1
+
+
+def best_of_starts(
+    n_starts: int, steps: Callable[[int], Iterator[Point]], tolerance: float, most_steps: int, progress: Progress
+) -> tuple[Climb, bool]:
+    """The climb that got highest, and whether Ctrl-C ended the last one."""
     best: Climb | None = None
     for start in range(n_starts):
-        tables = _start(rows, seen, start, np.random.default_rng([seed, start]))
-        climb = Climb.up(
-            WAYS[way](seen, tables, pseudo_counts),
-            tolerance,
-            most_steps,
-            progress,
-            f"steps of start {start + 1} of {n_starts}",
-        )
+        name = f"steps of start {start + 1} of {n_starts}"
+        climb = Climb.up(steps(start), tolerance, most_steps, progress, name)
         if best is None or climb.point.objective > best.point.objective:
             best = climb
         if climb.interrupted:
             break
     assert best is not None
-    network = _network(rows, above, seen.layout.tables(best.point.tables))
-    return FittedTables(
-        network, best.point.log_likelihood, tuple(best.trace), best.converged, interrupted=climb.interrupted
-    )
+    return best, climb.interrupted
 
 
 @dataclass
@@ -248,12 +266,12 @@ def _positions(rows: CodedRows, parents: Mapping[str, Sequence[str]]) -> list[tu
     return [tuple(places[parent] for parent in parents.get(name, ())) for name in rows.names]
 
 
-def _start(rows: CodedRows, seen: IncompleteRows, start: int, generator: np.random.Generator) -> FloatArray:
+def start_tables(
+    layout: Layout, available: FloatArray, hidden: BoolArray, start: int, generator: np.random.Generator
+) -> FloatArray:
     """Tables to begin with: counted where a family was seen whole, drawn at random otherwise and in later starts."""
-    layout = seen.layout
     tables = np.empty(layout.starts[-1])
-    counted = layout.normalised(seen.available + layout.pseudo_counts("bdeu", 1.0))
-    hidden = np.asarray((rows.codes < 0).all(axis=0))
+    counted = layout.normalised(available + layout.pseudo_counts("bdeu", 1.0))
     views = zip(layout.tables(tables), layout.tables(counted), layout.parents, strict=True)
     for node, (table, known, above) in enumerate(views):
         drawn = generator.dirichlet(np.ones(max(table.shape[1], 1)), len(table)).reshape(table.shape)

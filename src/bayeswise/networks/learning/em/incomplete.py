@@ -67,7 +67,7 @@ class Point(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Group:
+class Group:
     tree: _kernels.ExpectedCounts
     columns: list[int]
     codes: CodeArray  # (n_rows, n_columns)
@@ -81,7 +81,7 @@ class IncompleteRows:
     layout: Layout
     complete: FloatArray  # how often whole rows use each cell
     available: FloatArray  # how often any rows show each cell, all of its columns being there
-    groups: list[_Group] = field(repr=False)
+    groups: list[Group] = field(repr=False)
 
     @classmethod
     def of(cls, rows: CodedRows, parents: Sequence[Sequence[int]]) -> IncompleteRows:
@@ -91,31 +91,31 @@ class IncompleteRows:
         seen = codes >= 0
         whole = seen.all(axis=1)
         some = seen.any(axis=1) & ~whole
-        groups = list(_grouped(layout, codes[some], weigh[some]))
-        return cls(layout, _counted(layout, codes[whole], weigh[whole]), _counted(layout, codes, weigh), groups)
+        groups = list(grouped(layout, codes[some], weigh[some]))
+        return cls(layout, counted(layout, codes[whole], weigh[whole]), counted(layout, codes, weigh), groups)
 
     def at(self, tables: FloatArray, pseudo_counts: FloatArray) -> Point:
         """Expected counts under these tables: sum over rows of P(cell of a table | row)."""
         counts = self.complete.copy()
-        log_likelihood = _log_sum(self.complete, tables)
+        log_likelihood = log_sum(self.complete, tables)
         for group in self.groups:
             group.tree.use(tables)
         for part, log_part in self._parts():
             counts += part
             log_likelihood += log_part
-        return Point(tables, counts, log_likelihood, log_likelihood + _log_sum(pseudo_counts, tables))
+        return Point(tables, counts, log_likelihood, log_likelihood + log_sum(pseudo_counts, tables))
 
     def _parts(self) -> Iterable[tuple[FloatArray, float]]:
         chunks = [(group, first) for group in self.groups for first in range(0, len(group.codes), _CHUNK)]
         return Shared(self._expected, chunks)
 
-    def _expected(self, chunk: tuple[_Group, int]) -> tuple[FloatArray, float]:
+    def _expected(self, chunk: tuple[Group, int]) -> tuple[FloatArray, float]:
         group, first = chunk
         part, here = np.zeros(self.layout.starts[-1]), slice(first, first + _CHUNK)
         return part, group.tree.add(group.codes[here], group.columns, group.weights[here], part)
 
 
-def _log_sum(counts: FloatArray, tables: FloatArray) -> float:
+def log_sum(counts: FloatArray, tables: FloatArray) -> float:
     """sum n log p, with 0 log 0 = 0."""
     used = counts > 0.0
     with np.errstate(divide="ignore"):
@@ -133,7 +133,7 @@ def _distinct(rows: CodedRows) -> tuple[CodeArray, FloatArray]:
     return codes[first], summed_weights(which.ravel(), len(first), rows.weights)
 
 
-def _counted(layout: Layout, codes: CodeArray, weights: FloatArray) -> FloatArray:
+def counted(layout: Layout, codes: CodeArray, weights: FloatArray) -> FloatArray:
     """Each family over the rows in which it has no missing value."""
     counts = np.zeros(layout.starts[-1])
     for node, table in enumerate(layout.tables(counts)):
@@ -146,7 +146,7 @@ def _counted(layout: Layout, codes: CodeArray, weights: FloatArray) -> FloatArra
     return counts
 
 
-def _grouped(layout: Layout, codes: CodeArray, weights: FloatArray) -> Iterable[_Group]:
+def grouped(layout: Layout, codes: CodeArray, weights: FloatArray) -> Iterable[Group]:
     """Rows by pattern of missing values with a tree for each; rare patterns share one tree for any pattern."""
     if not len(codes):
         return
@@ -162,7 +162,7 @@ def _grouped(layout: Layout, codes: CodeArray, weights: FloatArray) -> Iterable[
         yield _group(layout, codes[rare], weights[rare], seen, sliced=False)
 
 
-def _group(layout: Layout, codes: CodeArray, weights: FloatArray, seen: BoolArray, sliced: bool) -> _Group:
+def _group(layout: Layout, codes: CodeArray, weights: FloatArray, seen: BoolArray, sliced: bool) -> Group:
     """Tables of nodes below all that is observed are not used by these rows."""
     columns = np.flatnonzero(seen).tolist()
     relevant = graph.ancestors_of(layout.parents, columns)
@@ -175,4 +175,4 @@ def _group(layout: Layout, codes: CodeArray, weights: FloatArray, seen: BoolArra
             f"{tree.n_cells * _BYTES_PER_CELL / 1e9:.3g} GB",
             fix="give nodes fewer parents, or fill the missing values of the columns that have most",
         )
-    return _Group(tree, columns, np.ascontiguousarray(codes[:, columns]), weights)
+    return Group(tree, columns, np.ascontiguousarray(codes[:, columns]), weights)

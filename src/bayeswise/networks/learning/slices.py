@@ -1,0 +1,193 @@
+"""Dynamic networks from sequences in long format: counted where rows are complete, else by EM."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.arguments import by_node, graph_of, names_of, seed_of, whole_number
+from bayeswise.networks.dynamic import BEFORE, DynamicNetwork, before
+from bayeswise.networks.learning.constraints import Progress
+from bayeswise.networks.learning.em.sequences import FittedSequences, fit_sequences, order_of
+from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.network import BeliefNetwork
+from bayeswise.networks.node import Node
+from bayeswise.render.labels import guess
+from bayeswise.tables.schema.names import find_name
+from bayeswise.tables.source import open_source
+
+Graph = Mapping[str, Sequence[str]]
+Places = list[tuple[int, ...]]
+
+
+def learn_slices(
+    table: Any,
+    sequence: str,
+    time: str,
+    *,
+    first: Graph | None,
+    later: Graph | None,
+    hidden: Mapping[str, int | Sequence[Any]] | None,
+    shared: Iterable[str] | None,
+    states: Mapping[str, Sequence[Any]] | None,
+    prior: str,
+    smoothing: float,
+    starts: int,
+    seed: int,
+    progress: Progress,
+    **overrides: Any,
+) -> DynamicNetwork:
+    """What `DynamicNetwork.learn` says."""
+    for what, name in (("sequence", sequence), ("time", time)):
+        if not isinstance(name, str):
+            raise ParameterError(f"{what} is {name!r:.80}", fix="give the name of a column")
+    source = open_source(table)
+    known = [column.name for column in source.columns]
+    found = [find_name(name, known, where=source.description) for name in (sequence, time)]
+    order, begins = order_of(source, *found)
+    unseen = _hidden_states(hidden, known)
+    rows = CodedRows.of(
+        source, ignore=found, states={**(states or {}), **unseen}, may_be_hidden=set(unseen), in_order=True
+    ).with_states()
+    seed_of(seed)
+    settings: dict[str, Any] = {"prior": prior, "smoothing": smoothing, "starts": starts, "seed": seed}
+    if not len(rows.codes):
+        raise ParameterError(f"{source.description} has no row", fix="give at least one sequence")
+    if unseen or shared is not None or (rows.codes < 0).any():
+        graphs = _both_graphs(first, later, rows)
+        if overrides:
+            raise ParameterError(
+                f"{', '.join(overrides)} is not a setting of EM",
+                fix=f"leave it out, or choose {', '.join(settings)}",
+            )
+        same = [k for k, above in enumerate(graphs[0]) if graphs[1][k] == tuple(p + len(rows.names) for p in above)]
+        tied = same if shared is None else _shared_places(shared, rows.names, same)
+        fitted = fit_sequences(
+            rows, order, begins, [*graphs[0], *graphs[1]], shared=tied, progress=progress, **settings
+        )
+        return _of_tables(rows, graphs, fitted)
+    return _counted(rows, order, begins, first, later, progress=progress, **settings, **overrides)
+
+
+def _counted(
+    rows: CodedRows,
+    order: IntArray,
+    begins: BoolArray,
+    first: Graph | None,
+    later: Graph | None,
+    **overrides: Any,
+) -> DynamicNetwork:
+    """Each slice by itself, from complete rows."""
+    names = list(rows.names)
+    firsts, pairs = _slices(rows, order, begins)
+    states = {name: list(labels) for name, labels in zip(names, rows.states, strict=True)}
+    both = {**{before(name): states[name] for name in names}, **states}
+    start = BeliefNetwork.learn(firsts, parents=_whole(first, names), states=states, **overrides)
+    tiers = () if later is not None else ([before(name) for name in names], names)
+    graph = None if later is None else {**{before(name): () for name in names}, **(_whole(later, names) or {})}
+    step = BeliefNetwork.learn(pairs, parents=graph, states=both, tiers=tiers, **overrides)
+    return DynamicNetwork([start.node(name) for name in names], [step.node(name) for name in names])
+
+
+def _of_tables(rows: CodedRows, graphs: tuple[Places, Places], fitted: FittedSequences) -> DynamicNetwork:
+    names, n_nodes = rows.names, len(rows.names)
+
+    def node(k: int, table: FloatArray, above: tuple[int, ...], later: bool) -> Node:
+        parents = [names[p - n_nodes] if p >= n_nodes else before(names[p]) if later else names[p] for p in above]
+        return Node(names[k], rows.states[k], table, parents)
+
+    slices = [
+        [node(k, table, above, later) for k, (table, above) in enumerate(zip(tables, graph, strict=True))]
+        for tables, graph, later in zip((fitted.first, fitted.later), graphs, (False, True), strict=True)
+    ]
+    network = DynamicNetwork(*slices)
+    ended = "stopped by Ctrl-C" if fitted.interrupted else "converged" if fitted.converged else "not converged"
+    network.notes = (f"EM: log-likelihood {fitted.log_likelihood:.6f} after {len(fitted.trace) - 1} steps, {ended}",)
+    return network
+
+
+def _whole(graph: Graph | None, names: Sequence[str]) -> dict[str, Sequence[str]] | None:
+    """A graph with the nodes that have no parents, too."""
+    if graph is None:
+        return None
+    given = graph_of(graph)
+    for name in given:
+        if name not in names:
+            raise ParameterError(f"the table has no column {name!r}", fix=guess(name, names))
+    return {name: given.get(name, ()) for name in names}
+
+
+def _hidden_states(hidden: Any, known: Sequence[str]) -> dict[str, Sequence[Any]]:
+    """The states of nodes without a column; so many are called 0, 1, ..."""
+    found: dict[str, Sequence[Any]] = {}
+    for name, states in by_node(hidden, "hidden", of_each="number of states").items():
+        if not isinstance(name, str) or not name:
+            raise ParameterError(f"a hidden node is called {name!r:.80}", fix="give it a text for a name")
+        if name in known:
+            raise ParameterError(
+                f"{name!r} is hidden, and a column of the table",
+                fix="leave one of them out; missing cells of a column are learned without `hidden`",
+            )
+        if isinstance(states, str):
+            raise ParameterError(f"the states of {name!r} are {states!r:.80}", fix="give a number, or a list")
+        given = states if isinstance(states, Iterable) else range(whole_number(states, f"the states of {name!r}"))
+        found[name] = list(given)
+    return found
+
+
+def _both_graphs(first: Graph | None, later: Graph | None, rows: CodedRows) -> tuple[Places, Places]:
+    """The parents in both slices by position in two slices, those of later ones from the number of nodes on."""
+    names, n_nodes = list(rows.names), len(rows.names)
+    if later is None:
+        what = "a node is hidden" if (rows.codes < 0).all(axis=0).any() else "tables are shared"
+        missing = np.argwhere((rows.codes < 0) & ~(rows.codes < 0).all(axis=0))
+        if len(missing):
+            row, column = missing[0].tolist()
+            what = f"{names[column]!r} is missing in row {row + 1}"
+        raise ParameterError(
+            f"{what}, and no graph is given; only complete rows are searched for one",
+            fix="give later={node: parents}, as in later={'at': ['at[-1]']}",
+        )
+    above = _whole(later, names) or {}
+    within = {name: [parent for parent in above[name] if not parent.endswith(BEFORE)] for name in names}
+    start = within if first is None else _whole(first, names) or {}
+    places = {name: k for k, name in enumerate(names)}
+    twice = {**{name: k + n_nodes for name, k in places.items()}, **{before(name): k for name, k in places.items()}}
+    for known, graph in ((places, start), (twice, above)):
+        for parent in (parent for parents in graph.values() for parent in parents):
+            if parent not in known:
+                raise ParameterError(f"the table has no column {parent!r}", fix=guess(parent, list(known)))
+    return (
+        [tuple(places[parent] for parent in start[name]) for name in names],
+        [tuple(twice[parent] for parent in above[name]) for name in names],
+    )
+
+
+def _shared_places(shared: Iterable[str], names: Sequence[str], same: Sequence[int]) -> list[int]:
+    found = []
+    for name in names_of(shared, "shared"):
+        if name not in names:
+            raise ParameterError(f"there is no node {name!r:.80}", fix=guess(str(name), list(names)))
+        if list(names).index(name) not in same:
+            raise ParameterError(
+                f"{name!r} is shared, and has other parents in the first slice", fix="give it the same parents in both"
+            )
+        found.append(list(names).index(name))
+    return found
+
+
+def _slices(rows: CodedRows, order: IntArray, starts: BoolArray) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
+    """The first row of each sequence; and for each other one its cells beside those of the row before."""
+    later = np.flatnonzero(~starts)
+    firsts: dict[str, list[Any]] = {}
+    pairs: dict[str, list[Any]] = {}
+    for column, name in enumerate(rows.names):
+        cells = [rows.states[column][code] for code in rows.codes[order, column].tolist()]
+        firsts[name] = [cells[row] for row in np.flatnonzero(starts).tolist()]
+        pairs[before(name)] = [cells[row - 1] for row in later.tolist()]
+        pairs[name] = [cells[row] for row in later.tolist()]
+    return firsts, pairs
