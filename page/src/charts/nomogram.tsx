@@ -1,17 +1,22 @@
 // Points for every value of every column: drag a marker along its line and the case changes.
 import { scaleLinear } from "d3-scale";
+import { useRef } from "preact/hooks";
 import type { Schemas } from "../api/client";
 import { ChartWithTable } from "../components/chart_with_table";
 import { compact } from "../numbers";
 import { shortened } from "./waterfall";
+import { useNarrow } from "./width";
 
 type View = Schemas["NomogramView"];
 type Line = View["lines"][number];
 
-const [WIDTH, ROW, LEFT, RIGHT] = [720, 44, 150, 20];
+const ROW = 44;
 const MISSING = "?";
 
 export function Nomogram({ view, onChoose }: { view: View; onChoose: (column: string, value: string | null) => void }) {
+  const frame = useRef<HTMLDivElement>(null);
+  const narrow = useNarrow(frame);
+  const [WIDTH, LEFT, RIGHT] = narrow ? [360, 92, 18] : [720, 150, 20];
   const x = scaleLinear().domain([0, Math.max(1, ...view.lines.flatMap((line) => line.points))]).range([LEFT, WIDTH - RIGHT]);
   const height = view.lines.length * ROW + 30;
   const twin = {
@@ -28,7 +33,7 @@ export function Nomogram({ view, onChoose }: { view: View; onChoose: (column: st
   };
   return (
     <ChartWithTable twin={twin}>
-      <svg class="plane nomogram" viewBox={`0 0 ${WIDTH} ${height}`} role="group" aria-label="Nomogram">
+      <div class="drawing" ref={frame}><svg class="plane nomogram" viewBox={`0 0 ${WIDTH} ${height}`} role="group" aria-label="Nomogram">
         {view.lines.map((line, place) => {
           const y = place * ROW + 26;
           const order = line.points.map((_, at) => at).sort((a, b) => line.points[a]! - line.points[b]!);
@@ -39,7 +44,7 @@ export function Nomogram({ view, onChoose }: { view: View; onChoose: (column: st
           };
           return (
             <g key={line.column}>
-              <text x={LEFT - 12} y={y + 4} text-anchor="end">{shortened(line.column, 18)}</text>
+              <text x={LEFT - 12} y={y + 4} text-anchor="end">{shortened(line.column, narrow ? 11 : 18)}</text>
               <line class="nomogram-line" x1={ends[0]} x2={ends[1]} y1={y} y2={y} />
               {labelled(order, line, x).map((at) => (
                 <g key={at}>
@@ -64,10 +69,10 @@ export function Nomogram({ view, onChoose }: { view: View; onChoose: (column: st
           );
         })}
         <g class="axis" aria-hidden="true">
-          {x.ticks(6).map((tick) => <text key={tick} x={x(tick)} y={height - 14} text-anchor="middle">{compact(tick)}</text>)}
+          {x.ticks(narrow ? 3 : 6).map((tick) => <text key={tick} x={x(tick)} y={height - 14} text-anchor="middle">{compact(tick)}</text>)}
           <text x={LEFT - 12} y={height - 14} text-anchor="end">points</text>
         </g>
-      </svg>
+      </svg></div>
     </ChartWithTable>
   );
 }

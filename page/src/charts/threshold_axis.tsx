@@ -1,11 +1,13 @@
 // Which action is best at which probability: regions on an axis, edges that can be dragged, and how many rows lie where.
 import { scaleLinear } from "d3-scale";
+import { useRef } from "preact/hooks";
 import { ChartWithTable } from "../components/chart_with_table";
 import type { Rows } from "../decide/outcome";
 import type { Piece } from "../decide/thresholds";
 import { count } from "../numbers";
+import { useNarrow } from "./width";
 
-const [WIDTH, TOP, STRIP, BOTTOM, SIDE, BINS] = [720, 110, 34, 46, 14, 50];
+const [TOP, STRIP, BOTTOM, SIDE, BINS] = [110, 34, 46, 14, 50];
 const HEIGHT = TOP + STRIP + BOTTOM;
 
 interface Props {
@@ -16,6 +18,8 @@ interface Props {
 }
 
 export function ThresholdAxis({ rows, pieces, colourOf, onMove }: Props) {
+  const frame = useRef<HTMLDivElement>(null);
+  const WIDTH = useNarrow(frame) ? 360 : 720;
   const [other, state] = rows.states as [string, string];
   const bins = binned(rows);
   const x = scaleLinear().domain([0, 1]).range([SIDE, WIDTH - SIDE]);
@@ -38,7 +42,7 @@ export function ThresholdAxis({ rows, pieces, colourOf, onMove }: Props) {
         <li><i class="mark state-5" aria-hidden="true" />rows of {other}</li>
         <li><i class="mark picture-second" aria-hidden="true" />rows of {state}</li>
       </ul>
-      <svg class="plane threshold" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="group" aria-label={`Actions by the probability of ${state}`}>
+      <div class="drawing" ref={frame}><svg class="plane threshold" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="group" aria-label={`Actions by the probability of ${state}`}>
         {bins.map(([a, b], bin) => {
           const [left, wide] = [x(bin / BINS), x(1 / BINS) - x(0) - 1];
           return (
@@ -76,7 +80,7 @@ export function ThresholdAxis({ rows, pieces, colourOf, onMove }: Props) {
           <text x={SIDE} y={HEIGHT - 2}>P({state}) = 0</text>
           <text x={WIDTH - SIDE} y={HEIGHT - 2} text-anchor="end">1</text>
         </g>
-      </svg>
+      </svg></div>
     </ChartWithTable>
   );
 }

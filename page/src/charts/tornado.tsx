@@ -5,14 +5,13 @@ import { ChartWithTable } from "../components/chart_with_table";
 import { useRef } from "preact/hooks";
 import { compact } from "../numbers";
 import { shortened } from "./waterfall";
-import { useWidth } from "./width";
+import { useNarrow } from "./width";
 
 const TOP = 8;
 
 export function TornadoChart({ bars, utility, most = 12 }: { bars: Schemas["SolutionView"]["tornado"]; utility: number; most?: number }) {
   const frame = useRef<HTMLDivElement>(null);
-  const room = useWidth(frame);
-  const narrow = room > 0 && room < 560; // a name stands above its bar, not beside it
+  const narrow = useNarrow(frame); // a name stands above its bar, not beside it
   const [WIDTH, ROW, LEFT, RIGHT] = narrow ? [360, 40, 10, 10] : [760, 24, 340, 30];
   const down = narrow ? 18 : 0;
   const shown = bars.slice(0, most);

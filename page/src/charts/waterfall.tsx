@@ -1,12 +1,14 @@
 // Prior x what each column says = posterior, as steps of log-odds from the prior to the posterior.
 import { scaleLinear } from "d3-scale";
+import { useRef } from "preact/hooks";
 import type { Schemas } from "../api/client";
 import { ChartWithTable } from "../components/chart_with_table";
 import { compact } from "../numbers";
+import { useNarrow } from "./width";
 
 type View = Schemas["ExplainView"];
 
-const [WIDTH, ROW, LEFT, RIGHT] = [720, 30, 230, 70];
+const ROW = 30;
 
 interface Step {
   readonly name: string;
@@ -16,6 +18,9 @@ interface Step {
 }
 
 export function Waterfall({ view }: { view: View }) {
+  const frame = useRef<HTMLDivElement>(null);
+  const narrow = useNarrow(frame);
+  const [WIDTH, LEFT, RIGHT] = narrow ? [360, 138, 46] : [720, 230, 70];
   const steps = stepsOf(view);
   if (!steps) return <p class="quiet">A probability of 0 or 1 has no finite log-odds: the table of columns says which value settles it.</p>;
   const ends = steps.flatMap((step) => [step.from, step.to]);
@@ -28,14 +33,14 @@ export function Waterfall({ view }: { view: View }) {
   };
   return (
     <ChartWithTable twin={twin}>
-      <svg class="plane waterfall" viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={`Log-odds of ${view.state} against ${view.against}, column by column`}>
+      <div class="drawing" ref={frame}><svg class="plane waterfall" viewBox={`0 0 ${WIDTH} ${height}`} role="img" aria-label={`Log-odds of ${view.state} against ${view.against}, column by column`}>
         <line class="best-edge" x1={x(0)} x2={x(0)} y1={0} y2={height - 40} />
         {steps.map((step, place) => {
           const [low, high] = [Math.min(step.from, step.to), Math.max(step.from, step.to)];
           const y = place * ROW;
           return (
             <g key={place}>
-              <text class={step.total ? "total" : undefined} x={LEFT - 10} y={y + 20} text-anchor="end">{shortened(step.name)}<title>{step.name}</title></text>
+              <text class={step.total ? "total" : undefined} x={LEFT - 10} y={y + 20} text-anchor="end">{shortened(step.name, narrow ? 19 : 30)}<title>{step.name}</title></text>
               <rect class={step.total ? "state-5" : step.to >= step.from ? "state-0" : "state-1"} x={x(low)} y={y + 6} width={Math.max(1, x(high) - x(low))} height={ROW - 12} />
               <text x={x(high) + 6} y={y + 20}>{signed(step.to - step.from)}</text>
               {place + 1 < steps.length && <line class="best-edge" x1={x(step.to)} x2={x(step.to)} y1={y + ROW - 6} y2={y + ROW + 6} />}
@@ -43,10 +48,10 @@ export function Waterfall({ view }: { view: View }) {
           );
         })}
         <g class="axis" aria-hidden="true">
-          {x.ticks(6).map((tick) => <text key={tick} x={x(tick)} y={height - 24} text-anchor="middle">{compact(tick)}</text>)}
-          <text x={(LEFT + WIDTH - RIGHT) / 2} y={height - 4} text-anchor="middle">log-odds: {shortened(view.against)} ← 0 → {shortened(view.state)}</text>
+          {x.ticks(narrow ? 3 : 6).map((tick) => <text key={tick} x={x(tick)} y={height - 24} text-anchor="middle">{compact(tick)}</text>)}
+          <text x={narrow ? WIDTH / 2 : (LEFT + WIDTH - RIGHT) / 2} y={height - 4} text-anchor="middle">log-odds: {shortened(view.against)} ← 0 → {shortened(view.state)}</text>
         </g>
-      </svg>
+      </svg></div>
     </ChartWithTable>
   );
 }

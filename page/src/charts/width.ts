@@ -3,6 +3,12 @@ import { signal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useLayoutEffect, useMemo } from "preact/hooks";
 
+/** Whether names have no room beside a picture. */
+export function useNarrow(frame: RefObject<HTMLElement | null>): boolean {
+  const room = useWidth(frame);
+  return room > 0 && room < 560;
+}
+
 export function useWidth(frame: RefObject<HTMLElement | null>): number {
   const width = useMemo(() => signal(0), []);
   useLayoutEffect(() => {

@@ -125,7 +125,7 @@ function NodePanel({ network, node, findings, beliefs, onEdited }: PanelProps) {
     }
   };
   return (
-    <div class="results">
+    <div class="results even">
       <section aria-label={`Table of ${node}`}>
         <h2>{node}</h2>
         {problem && <ProblemNote problem={problem} />}

@@ -177,7 +177,7 @@ function NodeForm({ network, graph, node, edits, propose }: NodeFormProps) {
   const edit = (change: Edit["change"], rest: Partial<Edit>, then?: () => void) => propose({ change, node: name, normalise: false, ...rest }, then);
   const others = graph.nodes.map((each) => each.name).filter((each) => each !== name && !parents.includes(each) && !isAbove(graph, name, each));
   return (
-    <div class="results">
+    <div class="results even">
       <section aria-label={`Node ${name}`}>
         <h2>{name}</h2>
         <div class="controls">

@@ -55,7 +55,7 @@ function optionOf(solution: Solution | null, decision: string, place: number): {
 function Answers({ solution }: { solution: Solution }) {
   return (
     <>
-      <div class="results">
+      <div class="results even">
         {solution.policies.map((policy) => <PolicyTable key={policy.decision} policy={policy} />)}
         {solution.information.length > 0 && (
           <section aria-label="Value of information">
