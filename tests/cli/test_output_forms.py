@@ -78,6 +78,8 @@ def test_every_document_of_json_begins_with_the_version_of_its_form(
         "merge": (golf_model, golf_model, "-o", out),
         "forget": (golf_model, examples / "golf-regretted.csv", "-o", out),
         "bayes": ("--prior", "a=.1", "b=.9", "--likelihood", "x:a=.5", "x:b=.25", "--observe", "x"),
+        "likelihood": ("poisson", "--data", "2", "4", "3"),
+        "beliefs": ("beta:successes=1,failures=1", "--data", "1", "0"),
         "concept": (golf, "-t", "play"),
         "network query": (bif, "lung", "--given", "smoke=yes"),
         "network show": (bif,),

@@ -103,10 +103,11 @@ def test_the_golf_model_has_13_free_parameters() -> None:
 
 
 def test_the_quiz_model_has_8_free_parameters_9_with_the_redundant_prior() -> None:
-    """Two classes, two normal columns: 2 x 2 means, 2 x 2 variances; the second prior follows from the first."""
-    rows = [{"a": float(k), "b": float(k * k), "y": "+-"[k % 2]} for k in range(8)]
-    model = bw.fit(rows, target="y", model="naive-bayes", kinds={"a": "number", "b": "number"})
-    assert model.n_free_parameters() == 8 + 1
+    """Three classes, one normal column: 3 means, 3 variances and 2 priors; the third prior follows from them."""
+    rows = [{"x": float(k * k), "y": "abc"[k % 3]} for k in range(9)]
+    model = bw.fit(rows, target="y", model="naive-bayes", kinds={"x": "number"})
+    assert model.n_free_parameters() == 3 + 3 + 2
+    assert model.parameter_counts().written == 3 + 3 + 3
 
 
 def test_a_value_unseen_in_every_class_without_smoothing_is_undefined_not_zero() -> None:

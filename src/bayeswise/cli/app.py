@@ -33,6 +33,8 @@ VERBS: dict[str, str] = {
     "merge": "Merge models of several tables, exactly.",
     "forget": "Remove rows from a model, exactly.",
     "bayes": "Apply Bayes' rule step by step.",
+    "likelihood": "Show the log-likelihood of a sample, its maximum and curvature.",
+    "beliefs": "Show a belief in a parameter, datum by datum.",
     "concept": "Find the conjunctions of levels that define a class.",
     "network": "Query, show, explain, convert or learn a belief network.",
     "diagram": "Solve and analyse an influence diagram.",
@@ -43,7 +45,7 @@ VERBS: dict[str, str] = {
 
 # The verbs whose options take several values at once: all of them, or those of NAME=VALUE.
 MANY_VALUES: dict[str, type[typer.core.TyperCommand]] = {
-    "bayes": ManyValues,
+    **dict.fromkeys(("bayes", "likelihood", "beliefs"), ManyValues),
     "fit": FitCommand,
     **dict.fromkeys(("densities", "explain", "decide", "check", "report", "thresholds", "next-test"), ManyPairs),
 }

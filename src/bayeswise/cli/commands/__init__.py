@@ -17,6 +17,8 @@ merge.py          the model of all rows from models of some
 forget.py         a model without some rows
 compare.py        models of a table by bits and by rows left out
 bayes.py          Bayes' rule, step by step
+likelihood.py     the log-likelihood of a sample, its maximum and curvature
+beliefs.py        a belief in a parameter, datum by datum
 concept.py        combinations of levels that make up a class
 network/          belief networks
 diagram/          influence diagrams

@@ -145,19 +145,17 @@ def _of_model(path: str, column: str | None) -> ClassDensities:
 
 def _given(typed: list[str] | None, column: str | None) -> ClassDensities:
     """CLASS=FAMILY:NAME=NUMBER,..., each once."""
+    from bayeswise.cli.options.sample import named_numbers
     from bayeswise.explanations.class_densities import ClassDensities
     from bayeswise.families.distributions import distribution
-    from bayeswise.render.numbers import exact
 
     found: dict[str, Any] = {}
     for text in typed or ():
         name, _, rest = text.partition("=")
-        family, _, listed = rest.partition(":")
-        pairs = [part.partition("=") for part in listed.split(",")]
-        if not name or not listed or any(not sign for _, sign, _ in pairs) or name in found:
+        if not name or ":" not in rest or name in found:
             raise UsageError(f"--class {text} does not describe one more class", fix=f"type it as in {_EXAMPLE}")
-        values = {key.strip(): float(exact(value.strip(), f"--class {name} {key}")) for key, _, value in pairs}
-        found[name] = distribution(family.strip(), **values)
+        family, values = named_numbers(rest, f"--class {name}", _EXAMPLE)
+        found[name] = distribution(family, **values)
     return ClassDensities.of(found, column=column or "x")
 
 

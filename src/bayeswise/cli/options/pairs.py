@@ -193,6 +193,8 @@ def spread(words: Iterable[str], repeatable: Collection[str], *, pairs: bool = F
     ['--observe', 'sunny', '--observe', 'cool', '--json']
     >>> list(spread(["--prior", "yes=.6", "no=.4", "golf.csv"], {"--prior"}, pairs=True))
     ['--prior', 'yes=.6', '--prior', 'no=.4', 'golf.csv']
+    >>> list(spread(["--data", "1", "-2.5", "--json"], {"--data"}))
+    ['--data', '1', '--data', '-2.5', '--json']
     """
     option, waiting = "", False  # the option that values now belong to; whether it still has none
     words = list(words)
@@ -200,7 +202,8 @@ def spread(words: Iterable[str], repeatable: Collection[str], *, pairs: bool = F
         if word == "--":
             yield from words[position:]
             return
-        if word.startswith("-"):
+        negative = bool(option) and word[1:2] in tuple("0123456789.")
+        if word.startswith("-") and not negative:
             name, _, value = word.partition("=")
             option, waiting = (name, not value) if name in repeatable else ("", False)
             yield word

@@ -1,0 +1,137 @@
+"""A sample that is typed or read from a column, and what is typed as NAME:PARAMETER=NUMBER,... of a distribution."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+
+import typer
+
+from bayeswise.foundation.errors import DataError, UsageError
+
+if TYPE_CHECKING:
+    from bayeswise.cli.options.reading import Reading
+
+Data: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--data", metavar="VALUE ...", help="The sample, value by value.")
+]
+Rows: TypeAlias = Annotated[
+    str | None, typer.Option("--rows", metavar="FILE", help="Instead, a table with the sample in --column.")
+]
+InColumn: TypeAlias = Annotated[str | None, typer.Option("--column", metavar="NAME", help="Column of --rows.")]
+
+# Families of one number, by what is typed; the parameters that are known beforehand stand after a colon.
+FAMILIES = {
+    "normal": "Normal",
+    "normal-mean": "NormalMean",
+    "log-normal": "LogNormal",
+    "laplace": "Laplace",
+    "student-t": "StudentT",
+    "exponential": "Exponential",
+    "gamma": "Gamma",
+    "beta": "Beta",
+    "poisson": "Poisson",
+    "bernoulli": "Bernoulli",
+    "binomial": "Binomial",
+    "geometric": "Geometric",
+}
+_KNOWN = {"normal-mean": "stddev", "binomial": "trials"}
+
+
+def named_numbers(text: str, what: str, example: str) -> tuple[str, dict[str, float]]:
+    """A name and its numbers.
+
+    >>> named_numbers("beta:successes=1/2,failures=.5", "--prior", "beta:successes=1,failures=1")
+    ('beta', {'successes': 0.5, 'failures': 0.5})
+    """
+    from bayeswise.render.numbers import exact
+
+    name, _, listed = text.partition(":")
+    pairs = [part.partition("=") for part in listed.split(",")] if listed else []
+    if not name or any(not sign or not key.strip() for key, sign, _ in pairs):
+        raise UsageError(f"{what} {text} is not a name with numbers", fix=f"type it as in {example}")
+    return name.strip(), {key.strip(): float(exact(value.strip(), f"{what} {key}")) for key, _, value in pairs}
+
+
+def family_of(text: str) -> Any:
+    """The family of one number that was typed.
+
+    >>> family_of("poisson"), family_of("normal-mean:stddev=2")
+    (Poisson(), NormalMean(stddev=2.0))
+    """
+    from bayeswise import families
+    from bayeswise.render.labels import guess
+
+    name, given = named_numbers(text, "family", "normal, or binomial:trials=5")
+    if name not in FAMILIES:
+        raise UsageError(f"there is no family {name!r} of one number", fix=guess(name, tuple(FAMILIES)))
+    known = _KNOWN.get(name)
+    if set(given) != ({known} if known else set()):
+        typed = f"{name}:{known}=..." if known else name
+        raise UsageError(f"the family {text} does not say what is known of it beforehand", fix=f"type {typed}")
+    whole = {key: int(value) if key == "trials" and value.is_integer() else value for key, value in given.items()}
+    return getattr(families, FAMILIES[name])(**whole)
+
+
+def numbers_of(data: Sequence[str] | None, rows: str | None, column: str | None, reader: Reading) -> list[float]:
+    """The numbers of a sample; missing ones of a table are left out."""
+    import math
+
+    from bayeswise.render.numbers import exact
+
+    if rows is None:
+        return [float(exact(text, "--data")) for text in _typed(data, column)]
+    _refuse_both(data, column)
+    source = reader.open([rows])
+    name = _column(column, source)
+    found: list[float] = []
+    for chunk in source.chunks([name]):
+        values, invalid = chunk.numbers(name)
+        if len(invalid):
+            raise DataError(f"column {name!r} has cells that are not numbers", fix="name a column of numbers")
+        found += [float(value) for value in values if not math.isnan(value)]
+    return found
+
+
+def labels_of(data: Sequence[str] | None, rows: str | None, column: str | None, reader: Reading) -> list[Any]:
+    """The levels of a sample; missing ones of a table are left out."""
+    if rows is None:
+        return list(_typed(data, column))
+    _refuse_both(data, column)
+    source = reader.open([rows])
+    name = _column(column, source)
+    found: list[Any] = []
+    for chunk in source.chunks([name]):
+        codes, levels = chunk.labels(name)
+        found += [str(levels[code]) for code in codes.tolist() if code >= 0]
+    return found
+
+
+def numbers_by_name(typed: Sequence[str] | None, option: str) -> Mapping[str, float]:
+    """NAME=NUMBER, each once."""
+    from bayeswise.render.numbers import exact
+
+    found: dict[str, float] = {}
+    for text in typed or ():
+        name, sign, value = text.partition("=")
+        if not sign or not name or name in found:
+            raise UsageError(f"{option} {text} does not give one more parameter", fix=f"type {option} stddev=2")
+        found[name] = float(exact(value, f"{option} {name}"))
+    return found
+
+
+def _typed(data: Sequence[str] | None, column: str | None) -> Sequence[str]:
+    if not data or column is not None:
+        raise UsageError("there is no sample", fix="type --data 3 5 4, or --rows FILE --column NAME")
+    return data
+
+
+def _refuse_both(data: Sequence[str] | None, column: str | None) -> None:
+    if data or column is None:
+        raise UsageError("a table needs the name of one column", fix="type --rows FILE --column NAME, without --data")
+
+
+def _column(column: str | None, source: Any) -> str:
+    from bayeswise.tables.schema.names import find_name
+
+    return find_name(column or "", [each.name for each in source.columns], where=source.description)
