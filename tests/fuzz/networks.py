@@ -1,4 +1,4 @@
-"""Network files in BIF, XMLBIF and Hugin's format, with changes; what is read answers, and is written again."""
+"""Network files in all formats, with changes; what is read answers, and is written again."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from typing import Any
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError
 from bayeswise.networks import BeliefNetwork
-from bayeswise.networks.formats import bif, hugin, uai, xdsl, xmlbif
+from bayeswise.networks.formats import bif, dne, hugin, uai, xdsl, xmlbif
 from bayeswise.networks.formats.description import Description
 from tests.fuzz.answers import check_posterior
 from tests.fuzz.mutations import changed_text, changed_words
 from tests.network_cases import asia, random_network
 
-FORMATS: dict[str, Any] = {"bif": bif, "xmlbif": xmlbif, "net": hugin, "xdsl": xdsl, "uai": uai}
+FORMATS: dict[str, Any] = {"bif": bif, "xmlbif": xmlbif, "net": hugin, "xdsl": xdsl, "dne": dne, "uai": uai}
 
 
 def cases(seed: int, count: int) -> Iterator[tuple[str, Callable[[], None]]]:

@@ -540,7 +540,7 @@ class InfluenceDiagram:
     # -- files ------------------------------------------------------------------------------------------------
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> InfluenceDiagram:
-        """The diagram in a TOML, JSON, GeNIe .xdsl, Hugin .net or XMLBIF file."""
+        """The diagram in a TOML, JSON, GeNIe .xdsl, Hugin .net, Netica .dne or XMLBIF file."""
         from bayeswise.diagrams.files import read
 
         return read(path)

@@ -15,7 +15,7 @@ inference/             exact and sampled answers
 explaining/            why an answer is what it is, what to ask next, which entries matter
 learning/              tables and graphs from rows
 classifiers/           the class of a row from a network of all columns
-formats/               BIF, XMLBIF, Hugin, GeNIe and UAI files
+formats/               BIF, XMLBIF, Hugin, GeNIe, Netica and UAI files
 description_length.py  the bits of a network and of rows under it
 plots.py               its picture, with the beliefs in the nodes; findings and distributions by matplotlib
 """

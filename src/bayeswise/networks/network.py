@@ -278,7 +278,7 @@ class BeliefNetwork(NetworkStructure):
     # -- files ------------------------------------------------------------------------------------------------
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> BeliefNetwork:
-        """The network in a BIF, XMLBIF, Hugin .net, GeNIe .xdsl or UAI file, packed (.gz) or not."""
+        """The network in a BIF, XMLBIF, Hugin .net, GeNIe .xdsl, Netica .dne or UAI file, packed (.gz) or not."""
         from bayeswise.networks.formats import read
 
         return read(path)

@@ -47,6 +47,7 @@ _DIAGRAMS = {  # what only a diagram has, by the format of its file
     ".toml": re.compile(rb"^\s*\[(chance|decision|utility)[.\]]", re.MULTILINE),
     ".xdsl": re.compile(rb"<(decision|utility)\s"),
     ".net": re.compile(rb"^\s*(decision|utility)\s+\w", re.MULTILINE),
+    ".dne": re.compile(rb"\bkind\s*=\s*(DECISION|UTILITY)\s*;"),
     ".xmlbif": re.compile(rb"TYPE\s*=\s*[\"'](decision|utility)[\"']", re.IGNORECASE),
 }
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")

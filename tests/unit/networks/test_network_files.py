@@ -22,7 +22,7 @@ from bayeswise.networks.learning import FamilyCounts
 
 PUBLIC = Path(__file__).parents[4] / "shared" / "networks"
 
-SUFFIXES = [".bif", ".xmlbif", ".net", ".xdsl", ".xdsl.gz", ".bif.gz"]
+SUFFIXES = [".bif", ".xmlbif", ".net", ".xdsl", ".dne", ".xdsl.gz", ".bif.gz"]
 VARIABLE = "variable a {{ type discrete [ {} ] {{ {} }}; }}\n"
 GOOD = VARIABLE.format(2, "yes, no")
 
@@ -192,6 +192,8 @@ def hostile_files() -> dict[str, str]:
         "outcomes.xmlbif": f"<BIF><NETWORK><VARIABLE><NAME>a</NAME>{'<OUTCOME>x</OUTCOME>' * 200_000}</VARIABLE>",
         "nested.net": "net{} node a { states = " + "(" * 3_000_000,
         "parents.net": 'net{} node a { states = ("x" "y"); } potential (a | ' + "a " * 1_000_000 + ") { data = (1); }",
+        "nested.dne": "bnet n { visual " + "V { " * 2_000_000,
+        "states.dne": "bnet n { node a { states = (" + "x, " * 1_000_000,
         "binary.bif": "\x00\xff" * 1000,
     }
 

@@ -24,7 +24,7 @@ _SAMPLE = 1 << 16  # bytes of a table that are looked at
 _LARGEST = 1 << 20  # bytes of a model's document that are parsed
 _MOST = 200  # more names than this are no help
 _MODEL = ".bayeswise"
-_NOT_TABLES = (_MODEL, ".toml", ".bif", ".xdsl", ".net", ".xmlbif", ".uai", ".html", ".png", ".svg", ".pdf")
+_NOT_TABLES = (_MODEL, ".toml", ".bif", ".xdsl", ".net", ".xmlbif", ".dne", ".uai", ".html", ".png", ".svg", ".pdf")
 _TEXT = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat", "")
 
 

@@ -5,8 +5,9 @@ bif.py          the Interchange Format
 xmlbif.py       BIF in XML
 hugin.py        Hugin .net files
 xdsl.py         the files of GeNIe and SMILE
+dne.py          the files of Netica
 uai.py          the files of the UAI competitions
-tokens.py       words, strings and marks of BIF and Hugin files
+tokens.py       words, strings and marks of BIF, Hugin and Netica files
 elements.py     XML as a tree of elements
 """
 
@@ -31,7 +32,7 @@ from bayeswise.foundation.errors import (
     TooLargeError,
 )
 from bayeswise.foundation.reading import content_of, is_stream, name_of
-from bayeswise.networks.formats import bif, hugin, uai, xdsl, xmlbif
+from bayeswise.networks.formats import bif, dne, hugin, uai, xdsl, xmlbif
 from bayeswise.networks.formats.description import DescribedDecision, DescribedUtility, Description
 from bayeswise.render.labels import guess
 
@@ -61,7 +62,15 @@ _GZIP = b"\x1f\x8b"
 _HEAD = 1 << 16  # characters that are looked at for the first word
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/|%[^\n]*", re.DOTALL)
 _FIRST_WORD = re.compile(r"\s*([A-Za-z]+)\b")
-_FIRST_WORDS = {"network": ".bif", "net": ".net", "node": ".net", "class": ".net", "BAYES": ".uai", "MARKOV": ".uai"}
+_FIRST_WORDS = {
+    "network": ".bif",
+    "bnet": ".dne",
+    "net": ".net",
+    "node": ".net",
+    "class": ".net",
+    "BAYES": ".uai",
+    "MARKOV": ".uai",
+}
 
 
 class Format(NamedTuple):
@@ -81,6 +90,7 @@ FORMATS: dict[str, Format] = {
     ".xml": _XML,
     ".net": Format(hugin.parse, hugin.text),
     ".xdsl": Format(xdsl.parse, xdsl.text, noisy=True),
+    ".dne": Format(dne.parse, dne.text),
     ".uai": Format(uai.parse, uai.text, "UAI files have numbers only: the names of nodes and states are lost"),
 }
 

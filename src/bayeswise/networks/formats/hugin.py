@@ -16,6 +16,7 @@ from bayeswise.networks.formats.tokens import (
     MOST_STATES,
     Tokens,
     n_cells_of,
+    nested,
     quoted,
     shown_token,
     unquoted,
@@ -151,13 +152,13 @@ def _lines(described: Description) -> Iterator[str]:
         yield f"{kinds.get(name, 'node')} {word}\n{{\n{title}{body}}}"
     for node in described.nodes:
         sizes = [len(states[parent]) for parent in node.parents]
-        yield _potential_text(words, node.name, node.parents, _nested(_rows(node.table.tolist()), sizes))
+        yield _potential_text(words, node.name, node.parents, nested(_rows(node.table.tolist()), sizes))
     for decision in described.decisions:
         if decision.knows:
             yield _potential_text(words, decision.name, decision.knows, "")
     for utility in described.utilities:
         sizes = [len(states[parent]) for parent in utility.parents]
-        data = _nested(list(map(repr, utility.values.tolist())), sizes, " ") if sizes else f"({utility.values[0]!r})"
+        data = nested(list(map(repr, utility.values.tolist())), sizes, " ") if sizes else f"({utility.values[0]!r})"
         yield _potential_text(words, utility.name, utility.parents, data)
 
 
@@ -175,10 +176,3 @@ def _identifier(name: str, place: int) -> str:
 
 def _rows(table: list[list[float]]) -> list[str]:
     return [f"({' '.join(map(repr, row))})" for row in table]
-
-
-def _nested(parts: list[str], sizes: list[int], between: str = "") -> str:
-    """Brackets around the parts for each parent, the last parent innermost."""
-    for size in reversed(sizes):
-        parts = [f"({between.join(parts[k : k + size])})" for k in range(0, len(parts), size)]
-    return parts[0]

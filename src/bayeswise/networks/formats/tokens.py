@@ -1,4 +1,4 @@
-"""Words, strings and marks of BIF and Hugin files; where they stand is worked out only for an error."""
+"""Words, strings and marks of BIF, Hugin and Netica files; where they stand is worked out only for an error."""
 
 from __future__ import annotations
 
@@ -239,3 +239,14 @@ def n_cells_of(sizes: Iterable[int]) -> int:
         if product > MOST_CELLS:
             break
     return product
+
+
+def nested(parts: list[str], sizes: list[int], between: str = "") -> str:
+    """Brackets around the parts for each parent, the last parent innermost.
+
+    >>> nested(["1", "2", "3", "4"], [2, 2], " ")
+    '((1 2) (3 4))'
+    """
+    for size in reversed(sizes):
+        parts = [f"({between.join(parts[k : k + size])})" for k in range(0, len(parts), size)]
+    return parts[0]

@@ -12,7 +12,7 @@ from bayeswise.cli.output.writing import json_document
 
 def conflict(
     file: Annotated[
-        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .uai (also .gz), or .bayeswise.")
+        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .dne, .uai (also .gz), or .bayeswise.")
     ],
     given: Annotated[list[str] | None, GIVEN] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,

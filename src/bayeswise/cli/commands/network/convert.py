@@ -12,7 +12,7 @@ from bayeswise.cli.output.writing import check_output, saved, say
 
 def convert(
     file: Annotated[
-        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .uai (also .gz), or .bayeswise.")
+        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .dne, .uai (also .gz), or .bayeswise.")
     ],
     new: Annotated[str, typer.Argument(help="Output file; the suffix chooses the format.")],
 ) -> None:

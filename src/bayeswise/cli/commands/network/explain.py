@@ -15,7 +15,7 @@ from bayeswise.render.terminal import aligned
 
 def explain(
     file: Annotated[
-        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .uai (also .gz), or .bayeswise.")
+        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .dne, .uai (also .gz), or .bayeswise.")
     ],
     node: Annotated[str, typer.Argument(help="Node to explain.")],
     given: Annotated[list[str] | None, GIVEN] = None,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 def predict(
     file: Annotated[
-        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .uai (also .gz), or .bayeswise.")
+        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .dne, .uai (also .gz), or .bayeswise.")
     ],
     files: Annotated[list[str], typer.Argument(metavar="TABLE", help="Cases: files, globs, or - for stdin.")],
     nodes: Annotated[

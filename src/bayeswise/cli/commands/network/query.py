@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def query(
     file: Annotated[
-        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .uai (also .gz), or .bayeswise.")
+        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .dne, .uai (also .gz), or .bayeswise.")
     ],
     names: Annotated[list[str] | None, typer.Argument(help="Nodes to query (default: all).")] = None,
     given: Annotated[list[str] | None, GIVEN] = None,

@@ -31,7 +31,7 @@ _MOST_LINES = 20  # of one node in words
 
 def show(
     file: Annotated[
-        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .uai (also .gz), or .bayeswise.")
+        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .dne, .uai (also .gz), or .bayeswise.")
     ],
     names: Annotated[list[str] | None, typer.Argument(help="Nodes to show (default: all).")] = None,
     svg: Annotated[str | None, typer.Option(metavar="FILE", help="Write an SVG drawing; - for stdout.")] = None,
