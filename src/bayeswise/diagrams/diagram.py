@@ -406,16 +406,25 @@ class InfluenceDiagram:
 
     # -- questions --------------------------------------------------------------------------------------------
     def solve(
-        self, evidence: Evidence | None = None, *, policies: Mapping[str, Any] | None = None, starts: int = 20
+        self,
+        evidence: Evidence | None = None,
+        *,
+        policies: Mapping[str, Any] | None = None,
+        starts: int = 20,
+        recall: int | None = None,
+        exact: bool = False,
     ) -> Solution:
         """The best policy of each decision given what is known already; decisions in `policies` follow these.
 
         Evidence may be about chance nodes that no open decision can change, and about decisions that are made. Where
         decisions forget, the best policies may have to be searched, from so many starts; `proof` says what is certain.
+        Where the best policies need tables that are too large, decisions recall what became known from `recall`
+        decisions before them on (as many as fit), and `bounds` has what these policies lead to and what no policies
+        exceed; `exact` refuses instead.
         """
         from bayeswise.diagrams.solving.solution import solve
 
-        return solve(self, evidence, policies, starts)
+        return solve(self, evidence, policies, starts, recall, exact)
 
     def evaluate(self, policies: Mapping[str, Any], evidence: Evidence | None = None) -> Solution:
         """What given policies lead to: for each decision an option, or a table by what it knows."""
@@ -428,7 +437,7 @@ class InfluenceDiagram:
         """What given policies lead to beside the best ones; decisions that are not named respond at their best."""
         from bayeswise.diagrams.solving.stochastic import Comparison
 
-        return Comparison(self.solve(evidence, policies=policies), self.solve(evidence))
+        return Comparison(self.solve(evidence, policies=policies, exact=True), self.solve(evidence, exact=True))
 
     def policy(self, decision: str, rule: Any, *, knows: Sequence[str] | None = None) -> Policy:
         """A policy of one's own, by what the decision knows or by other nodes that are known then."""

@@ -75,7 +75,7 @@ def value_of_information(
 ) -> InformationValue:
     """The diagram is solved with the information arcs and without them; later decisions know the nodes as well."""
     names = (nodes,) if isinstance(nodes, str) else tuple(nodes)
-    now = diagram.solve(evidence)
+    now = diagram.solve(evidence, exact=True)
     return _value(diagram, names, decision, _price(price, names), evidence, now)
 
 
@@ -89,7 +89,7 @@ def information_values(
     """Every chance node that is not known and that the decision does not change."""
     for name in prices or {}:
         diagram.place(name)
-    now = diagram.solve(evidence)
+    now = diagram.solve(evidence, exact=True)
     found = [
         _value(diagram, (node,), each, _price((prices or {}).get(node, 0.0), (node,)), evidence, now)
         for each in ([decision] if decision else _open(diagram, evidence))
@@ -107,7 +107,7 @@ def perfect_information(
     if wanted is None:
         raise ParameterError("no decision is open", fix="leave one out of the evidence")
     nodes = tuple(node for node in _knowable(diagram, wanted) if node not in (evidence or {}))
-    return _value(diagram, nodes, wanted, 0.0, evidence, diagram.solve(evidence))
+    return _value(diagram, nodes, wanted, 0.0, evidence, diagram.solve(evidence, exact=True))
 
 
 def value_of_control(
@@ -123,11 +123,11 @@ def value_of_control(
                 f"the evidence on {diagram.names[place]!r} is a consequence of {node!r}, which shall be set",
                 fix="take that evidence back",
             )
-    now = diagram.solve(evidence)
+    now = diagram.solve(evidence, exact=True)
     states = diagram.states(node)
     found: dict[Label, float] = {}
     for state, row in zip(states, np.eye(len(states)), strict=True):
-        found[state] = _gained(diagram.changed([Node(node, states, row)]).solve(evidence), now)
+        found[state] = _gained(diagram.changed([Node(node, states, row)]).solve(evidence, exact=True), now)
     return found
 
 
@@ -148,7 +148,7 @@ def _value(
     for node in nodes:
         _refuse_consequence(diagram, node, place)
     informed = diagram.changed([diagram.decision(decision).knowing(nodes)])
-    then = informed.solve(evidence)
+    then = informed.solve(evidence, exact=True)
     return InformationValue(tuple(nodes), decision, max(0.0, _gained(then, now)), price, then.utility)
 
 

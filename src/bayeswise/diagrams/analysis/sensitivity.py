@@ -169,7 +169,7 @@ def _pieces(
     evidence: Mapping[str, Any] | None,
 ) -> Sensitivity:
     """The straight pieces of the greatest utility, and the policy that is best in each."""
-    now = diagram.solve(evidence)
+    now = diagram.solve(evidence, exact=True)
     moved = Moved(diagram, entry, now, bottom, top)
     lines = moved.envelope()
     corners = _corners(lines, bottom, top)

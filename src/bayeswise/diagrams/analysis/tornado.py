@@ -87,7 +87,7 @@ def tornado(
     """
     if not 0.0 <= spread <= 1.0:
         raise ParameterError(f"the spread is {spread}", fix="give a share of each entry from 0 to 1")
-    now = diagram.solve(evidence)
+    now = diagram.solve(evidence, exact=True)
     all_entries = {str(entry): entry for entry in entries(diagram, None if nodes is None else list(nodes))}
     wanted = _ranges(all_entries, spread, ranges or {})
     bars = []

@@ -26,6 +26,17 @@ _LARGE = 2_048  # cells
 Shape = tuple[int, ...]
 
 
+class StepTooLargeError(TooLargeError):
+    """A step needs a table over these variables that has too many cells."""
+
+    def __init__(self, n_cells: float, scope: Sequence[int], largest: float) -> None:
+        super().__init__(
+            f"solving needs a table of {n_cells:.3g} cells; {largest:.3g} are allowed",
+            fix="let decisions know less, or give nodes fewer parents or states",
+        )
+        self.scope = tuple(scope)
+
+
 class Argument(NamedTuple):
     """A table that goes in: the variables of its axes, ascending; `of` is x where it is p(x | the others)."""
 
@@ -90,8 +101,13 @@ class Plan:
     """
 
     def __init__(
-        self, arguments: Sequence[Argument], sizes: Sequence[int] | Mapping[int, int], keep: Sequence[int]
+        self,
+        arguments: Sequence[Argument],
+        sizes: Sequence[int] | Mapping[int, int],
+        keep: Sequence[int],
+        largest: float = LARGEST_STEP,
     ) -> None:
+        self._largest = largest
         self.keep = tuple(sorted(keep))
         # variables are numbered anew, so that sets of them are small numbers however many the diagram has
         self.variables = tuple(sorted({*keep, *(v for argument in arguments for v in argument.scope)}))
@@ -162,11 +178,8 @@ class Plan:
         cells = self._cells(bits)
         if cells > self.n_cells:
             self.n_cells = cells
-        if cells > LARGEST_STEP or bits.bit_count() > 60:
-            raise TooLargeError(
-                f"solving needs a table of {self.n_cells:.3g} cells; {LARGEST_STEP:.3g} are allowed",
-                fix="let decisions know less, or give nodes fewer parents or states",
-            )
+        if cells > self._largest or bits.bit_count() > 60:
+            raise StepTooLargeError(cells, [self.variables[v] for v in _variables(bits)], self._largest)
 
     def _cells(self, bits: int) -> float:
         found = self._counted.get(bits)

@@ -57,8 +57,11 @@ class Proof:
     bound: float | None = None
     n_starts: int = 0  # of the search, where there was one
     n_reached: int = 0  # starts that ended at the best utility
+    recall: int | None = None  # how many decisions back is recalled, where more would need tables that are too large
 
     def __str__(self) -> str:
+        if self.recall is not None and not self.is_optimal:
+            return f"not proven to be the best: {self.reason}"
         if self.is_optimal:
             return f"proven optimum: {self.reason}"
         limit = (
@@ -122,7 +125,7 @@ class Search:
         else:
             utility, rules, n_reached = self._best_of(starts)
             proof = self._proof(utility, n_reached, starts, full_past)
-        return self._finished(rules), proof
+        return self.finished(rules), proof
 
     # -- what can be settled exactly --------------------------------------------------------------------------
     def _settle(self) -> tuple[Outcome, bool]:
@@ -131,11 +134,11 @@ class Search:
             decision = self._free_of_others()
             if decision is None:
                 break
-            coins = {d: self._coin(d) for d in self.open if d != decision}
+            coins = {d: self.coin(d) for d in self.open if d != decision}
             outcome = self.respond(decision, {**self.settled, **coins})
             self._take(decision, outcome.choices[decision])
         if outcome is None or self.open:
-            outcome = self.respond(None, {**self.settled, **{d: self._coin(d) for d in self.open}})
+            outcome = self.respond(None, {**self.settled, **{d: self.coin(d) for d in self.open}})
         return outcome._replace(choices=self._ordered()), not self.open
 
     def _free_of_others(self) -> int | None:
@@ -172,7 +175,7 @@ class Search:
     def _scopes(self) -> dict[int, tuple[int, ...]]:
         return {d: rule.scope for d, rule in self.settled.items()}
 
-    def _coin(self, decision: int) -> Rule:
+    def coin(self, decision: int) -> Rule:
         size = self.structure.sizes[decision]
         return Rule((), np.full(size, 1.0 / size))
 
@@ -231,8 +234,8 @@ class Search:
         info = self._requisite()
         found: list[tuple[float, dict[int, Rule]]] = []
         for start in range(starts):
-            rules = {d: self._coin(d) if start == 0 else self._drawn(d, info[d], generator) for d in self.open}
-            found.append(self._improved(rules))
+            rules = {d: self.coin(d) if start == 0 else self._drawn(d, info[d], generator) for d in self.open}
+            found.append(self.improved(rules))
         best = max(found, key=lambda each: each[0])
         return *best, sum(utility >= best[0] - _BETTER * self._size for utility, _ in found)
 
@@ -241,9 +244,9 @@ class Search:
         option = np.where(allowed > 0.0, generator.random(allowed.shape), -1.0).argmax(axis=-1)
         return one_option(decision, tuple(scope), option, allowed.shape[-1])
 
-    def _improved(self, rules: dict[int, Rule]) -> tuple[float, dict[int, Rule]]:
+    def improved(self, rules: dict[int, Rule], most_sweeps: int = _MOST_SWEEPS) -> tuple[float, dict[int, Rule]]:
         reached = -math.inf
-        for _ in range(_MOST_SWEEPS):
+        for _ in range(most_sweeps):
             before = reached
             for decision in reversed(self.open):
                 others = {d: rule for d, rule in rules.items() if d != decision}
@@ -255,7 +258,7 @@ class Search:
                 break
         return reached, rules
 
-    def _finished(self, rules: Mapping[int, Rule]) -> Outcome:
+    def finished(self, rules: Mapping[int, Rule]) -> Outcome:
         """The choices of the open decisions, each the best response to the others as they are then."""
         every = {**self.settled, **rules}
         for decision in reversed(self.open):

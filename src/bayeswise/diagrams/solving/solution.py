@@ -12,9 +12,12 @@ import numpy as np
 
 from bayeswise.diagrams.attitude import PiecewiseLinear
 from bayeswise.diagrams.attributes import AttributeOutcomes
+from bayeswise.diagrams.solving.bounded import Bounds
+from bayeswise.diagrams.solving.elimination import LARGEST_STEP, StepTooLargeError
 from bayeswise.diagrams.solving.limited import EXACT, STARTS, Proof, Responses, Rule, Search, SumResponses
 from bayeswise.diagrams.solving.policy import Policy, given_policy
 from bayeswise.diagrams.solving.products import ProductResponses
+from bayeswise.diagrams.solving.remedies import bounded_instead, knowing_less, recalls_too_much, told_to_decisions
 from bayeswise.diagrams.solving.solver import Choice, Outcome, Solver
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
@@ -62,6 +65,17 @@ class Solution:
     def risk_premium(self) -> float:
         """What one would give of the mean to be rid of the risk."""
         return self.expected_value - self.utility
+
+    @property
+    def bounds(self) -> tuple[float, float | None]:
+        """The utility, and what no policies exceed: the same where it is proven, None where it is not known."""
+        return self.utility, self.utility if self.proof.is_optimal else self.proof.bound
+
+    @property
+    def optimality_gap(self) -> float | None:
+        """By how much other policies can be better at most; None where it is not known."""
+        lower, upper = self.bounds
+        return None if upper is None else max(0.0, upper - lower)
 
     @property
     def log_evidence(self) -> float:
@@ -171,9 +185,9 @@ class Solution:
             raise ParameterError(f"the decision {decision!r} is made already", fix="leave it out of the evidence")
         given = {name: each for name, each in self.policies.items() if each.expected is None and name != decision}
         return {
-            option: self.diagram.preferring(decision, option).solve(self.evidence, policies=given).utility
+            option: self.diagram.preferring(decision, option).solve(self.evidence, policies=given, exact=True).utility
             if self.diagram.allowed(decision)
-            else self.diagram.solve(self.evidence, policies={**given, decision: option}).utility
+            else self.diagram.solve(self.evidence, policies={**given, decision: option}, exact=True).utility
             for option in self.diagram.states(decision)
         }
 
@@ -239,6 +253,8 @@ class Solution:
                 "is_optimal": self.proof.is_optimal,
                 "reason": self.proof.reason,
                 "bound": self.proof.bound,
+                "optimality_gap": self.optimality_gap,
+                "recall": self.proof.recall,
                 "n_starts": self.proof.n_starts,
                 "n_reached": self.proof.n_reached,
             },
@@ -267,8 +283,11 @@ def solve(
     evidence: Mapping[str, Any] | None,
     policies: Mapping[str, Any] | None,
     starts: int = STARTS,
+    recall: int | None = None,
+    exact: bool = False,
 ) -> Solution:
     """Plans are made once for each kind of question and kept with the diagram."""
+    _refuse_recall(diagram, recall, exact)
     if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
         raise ParameterError(f"the search has {starts!r} starts", fix="give a whole number from 1 on")
     codes: dict[str, int] = {}
@@ -281,7 +300,7 @@ def solve(
         given = {name: given_policy(diagram, name, rule) for name, rule in (policies or {}).items()}
         _refuse_consequences(diagram, codes, given)
         _refuse_forbidden(diagram, codes)
-    outcome, proof = _best(diagram, codes, given, starts)
+    outcome, proof = _best(diagram, codes, given, starts, recall, exact)
     seen = {name: diagram.states(name)[code] for name, code in codes.items()}
     if outcome.log_evidence == -math.inf:
         _explain_conflict(diagram, policies_of(diagram, outcome, given), seen)
@@ -289,26 +308,63 @@ def solve(
 
 
 def _best(
-    diagram: InfluenceDiagram, codes: Mapping[str, int], given: Mapping[str, Policy], starts: int
+    diagram: InfluenceDiagram,
+    codes: Mapping[str, int],
+    given: Mapping[str, Policy],
+    starts: int,
+    recall: int | None,
+    exact: bool,
 ) -> tuple[Outcome, Proof]:
     """The best policies, and whether they are proven to be."""
     attitude = diagram.attitude
     if isinstance(attitude, PiecewiseLinear):
-        outcome, proof = _best(diagram.with_utility_of_sum, codes, given, starts)
+        outcome, proof = _best(diagram.with_utility_of_sum, codes, given, starts, recall, exact)
         return _in_money(outcome, attitude), _bound_in_money(proof, attitude)
     seen, tables = _by_place(diagram, codes), policy_tables(diagram, given)
-    if attitude is None and not diagram.forgets:
-        return solver_for(diagram, codes, given).run(diagram.numbers, seen, tables), EXACT
     structure, numbers = diagram.structure, diagram.numbers
+    remembers_all = attitude is None and not diagram.forgets
+    too_large: StepTooLargeError | None = None
+    if remembers_all and recall is None:
+        try:
+            return solver_for(diagram, codes, given).run(numbers, seen, tables), EXACT
+        except StepTooLargeError as error:
+            too_large = error
     rules = {
         diagram.place(name): Rule(tuple(sorted(map(diagram.place, policy.knows))), tables[diagram.place(name)])
         for name, policy in given.items()
     }
+    if remembers_all:
+        bounds = Bounds(structure, told_to_decisions(diagram), seen, rules)
+        if recall is not None:
+            if not bounds.fits(recall, LARGEST_STEP):
+                raise recalls_too_much(recall, bounds.chosen_recall())
+            return bounds.solve(numbers, recall)
+        assert too_large is not None
+        chosen = bounds.chosen_recall()
+        if chosen is None:
+            raise knowing_less(diagram, too_large)
+        if exact:
+            raise bounded_instead(too_large)
+        return bounds.solve(numbers, chosen)
     respond: Responses = SumResponses(structure, numbers, seen)
     if attitude is not None:
         respond = ProductResponses(structure, numbers, seen, attitude.tolerance)
     search = Search(structure, numbers, seen, rules, respond, forgets=diagram.forgets)
     return search.outcome(diagram._full_past, starts=starts)
+
+
+def _refuse_recall(diagram: InfluenceDiagram, recall: int | None, exact: bool) -> None:
+    if recall is None:
+        return
+    if isinstance(recall, bool) or not isinstance(recall, int) or recall < 0:
+        raise ParameterError(
+            f"recall is {recall!r:.80}", fix="give the number of decisions that are recalled, from 0 on"
+        )
+    if exact:
+        raise ParameterError("a solution that recalls less is not exact", fix="leave out recall or exact=True")
+    if diagram.forgets or not (diagram.attitude is None or isinstance(diagram.attitude, PiecewiseLinear)):
+        word = "whose decisions forget" if diagram.forgets else "with an exponential utility"
+        raise ParameterError(f"recall is not for diagrams {word}", fix="leave out recall")
 
 
 def _in_money(outcome: Outcome, attitude: PiecewiseLinear) -> Outcome:

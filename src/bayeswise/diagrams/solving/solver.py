@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from bayeswise.diagrams.solving.elimination import Argument, Plan
+from bayeswise.diagrams.solving.elimination import LARGEST_STEP, Argument, Plan
 from bayeswise.diagrams.solving.ordering import of_open
 from bayeswise.diagrams.solving.remaining import Gain, Remaining
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
@@ -88,8 +88,10 @@ class Solver:
         structure: Structure,
         evidence: Sequence[int] = (),
         given: Mapping[int, Sequence[int]] | None = None,
+        *,
+        largest: float = LARGEST_STEP,
     ) -> None:
-        self.structure = structure
+        self.structure, self._largest_step = structure, largest
         self.evidence = frozenset(evidence)
         self.given = {d: tuple(scope) for d, scope in (given or {}).items() if d not in self.evidence}
         self.graph = [list(self.given.get(node, above)) for node, above in enumerate(structure.parents)]
@@ -133,7 +135,7 @@ class Solver:
         for gain in gains:
             arguments.append(Argument(self._free(gain.scope), True))
             sources.append((gain.kind, gain.of))
-        plan = Plan(arguments, self.structure.sizes, keep)
+        plan = Plan(arguments, self.structure.sizes, keep, self._largest_step)
         axes = None
         if target is not None and plan.keep[-1] != target:
             axes = [*(k for k, v in enumerate(plan.keep) if v != target), plan.keep.index(target)]

@@ -94,6 +94,14 @@ def solve(
         int,
         typer.Option(min=1, max=10_000, help="Starts of the search where decisions forget and none is provably best."),
     ] = 20,
+    recall: Annotated[
+        int | None,
+        typer.Option(
+            min=0,
+            help="Decisions recall what became known from so many decisions before them on, and the utility is bounded "
+            "(default: everything, or as much as fits).",
+        ),
+    ] = None,
     risk_tolerance: Tolerance = None,
     utility_points: Points = None,
     as_json: AsJson = False,
@@ -109,7 +117,7 @@ def solve(
     diagram = _read(file, risk_tolerance, utility_points)
     evidence = _states(diagram, given, "--given", diagram.names)
     rules = _states(diagram, policy, "--policy", diagram.decisions)
-    solution = diagram.solve(evidence, policies=rules, starts=starts)
+    solution = diagram.solve(evidence, policies=rules, starts=starts, recall=recall)
     _draw(file, png, lambda: solution.risk().plot())
     _print(solved(solution, scenarios=scenarios, risk=risk), as_json)
 

@@ -1,0 +1,74 @@
+"""What a diagram that is too large is told to do, and that doing it helps."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bayeswise.cli import main
+from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
+from bayeswise.foundation.errors import ParameterError, TooLargeError
+from tests.diagram_cases import YES_NO, chain, oil
+
+
+def wide(n_seen: int, left_out: Any = ()) -> InfluenceDiagram:
+    """One decision that knows very much, all of which matters."""
+    seen = [Chance(f"s{k}", YES_NO, 0.5) for k in range(n_seen)]
+    act = Decision("act", YES_NO, [piece.name for piece in seen if piece.name not in left_out])
+    parts = [Utility(f"u{k}", [[0, 1], [1, 0]], ["act", f"s{k}"]) for k in range(n_seen)]
+    return InfluenceDiagram([*seen, act, *parts])
+
+
+def test_what_to_leave_out_of_what_is_known_is_enough() -> None:
+    with pytest.raises(TooLargeError, match="solving needs a table") as caught:
+        wide(30).solve()
+    assert caught.value.fix is not None
+    [names] = re.findall(r"^leave (.*) out of what 'act' knows$", caught.value.fix)
+    left_out = re.findall(r"'([^']*)'", names)
+    assert 0 < len(left_out) < 20
+    wide(30, left_out).solve()
+
+
+def test_exact_answers_that_are_refused_point_to_bounds_that_are_given() -> None:
+    diagram = chain(1, 16, 2)
+    with pytest.raises(TooLargeError, match=r"the exact answer needs a table over \d+ nodes.*diagram\.solve\(\)"):
+        diagram.solve(exact=True)
+    for ask in (
+        lambda: diagram.information_values(),
+        lambda: diagram.regret({"act 0": "left"}),
+        lambda: diagram.sensitivity("state 0", "s0"),
+    ):
+        with pytest.raises(TooLargeError, match=r"diagram\.solve\(\)"):
+            ask()
+    assert diagram.solve().optimality_gap is not None
+
+
+def test_the_number_of_decisions_to_recall_that_is_too_large_names_one_that_fits() -> None:
+    diagram = chain(1, 20, 2)
+    with pytest.raises(TooLargeError, match="policies that recall 19 decisions") as caught:
+        diagram.solve(recall=19)
+    [fitting] = re.findall(r"^choose recall=(\d+)$", caught.value.fix or "")
+    assert diagram.solve(recall=int(fitting)).proof.recall == int(fitting)
+
+
+@pytest.mark.parametrize("recall", [-1, 1.5, True, "2"])
+def test_a_recall_that_is_not_a_number_of_decisions_is_refused(recall: Any) -> None:
+    with pytest.raises(ParameterError, match="recall is"):
+        oil().solve(recall=recall)
+
+
+def test_recall_contradicts_exactness() -> None:
+    with pytest.raises(ParameterError, match="not exact"):
+        oil().solve(recall=1, exact=True)
+
+
+def test_the_bounds_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "chain.toml"
+    chain(5, 5, 2).write(path)
+    assert main(["diagram", "solve", str(path), "--recall", "0"]) == 0
+    assert re.search(
+        r"no policies exceed -?[\d.]+.*; each decision recalls only what is new to it", capsys.readouterr().out
+    )
