@@ -37,6 +37,7 @@ void bind_expected_counts(nb::module_& m);
 void bind_sequences(nb::module_& m);
 void bind_subset_sums(nb::module_& m);
 void bind_exact_structure(nb::module_& m);
+void bind_order_chain(nb::module_& m);
 }  // namespace bayeswise::networks
 namespace bayeswise::decisions {
 void bind_decisions(nb::module_& m);
@@ -74,5 +75,6 @@ NB_MODULE(_kernels, m) {
     networks::bind_sequences(m);
     networks::bind_subset_sums(m);
     networks::bind_exact_structure(m);
+    networks::bind_order_chain(m);
     exact::bind_exact_quotients(m);
 }

@@ -589,3 +589,15 @@ def best_graphs_of_lists(
     end: int,
 ) -> None:
     """The same with lists of parents, that of a node from starts[node] on."""
+
+# -- order_chain.cpp: orders of columns by their posterior -------------------------------------------------------------
+
+def order_chain(
+    sets: npt.NDArray[np.uint64],
+    scores: FloatArray,
+    starts: Sequence[int],
+    order: npt.NDArray[np.int32],
+    draws: FloatArray,
+    found: FloatArray,
+) -> list[float]:
+    """Steps of a chain from an order, in place; P(edge | order) is added to `found` after every n, (parent, child)."""

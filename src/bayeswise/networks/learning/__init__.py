@@ -24,10 +24,18 @@ from bayeswise.networks.learning.search.climbing import climb, hill_climbing, k2
 from bayeswise.networks.learning.search.exact import best_graph
 from bayeswise.networks.learning.search.scores import Scores
 from bayeswise.networks.learning.search.trees import chow_liu
-from bayeswise.networks.learning.strengths import EdgeStrength, EdgeStrengths, edge_strengths, strengths_in_table
+from bayeswise.networks.learning.strengths import (
+    EdgeProbabilities,
+    EdgeStrength,
+    EdgeStrengths,
+    edge_probabilities,
+    edge_strengths,
+    strengths_in_table,
+)
 
 __all__ = [
     "Constraints",
+    "EdgeProbabilities",
     "EdgeStrength",
     "EdgeStrengths",
     "FamilyCounts",
@@ -37,6 +45,7 @@ __all__ = [
     "best_graph",
     "chow_liu",
     "climb",
+    "edge_probabilities",
     "edge_strengths",
     "fit_tables",
     "hill_climbing",

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.foundation.errors import ParameterError, TooLargeError
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings.declaration import earlier
-from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, Search, silent
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.constraints import Constraints, Edges, Parents, Progress, Search, silent
+from bayeswise.networks.learning.rows import MOST_LABELS, CodedRows
+from bayeswise.networks.learning.search.averaging import MOST_COLUMNS, edge_posteriors
 from bayeswise.networks.learning.search.climbing import hill_climbing
-from bayeswise.networks.learning.search.exact import Families
+from bayeswise.networks.learning.search.orders import sampled_edges
 from bayeswise.networks.learning.search.scores import Scores
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import cuts_of
 from bayeswise.render.terminal import aligned
+from bayeswise.tables.schema.names import find_name
 
 _MOST_DRAWN = 2**53
 SELDOM = 0.05  # an edge that the graph does not have is listed from this share on
@@ -51,6 +53,7 @@ class EdgeStrengths:
 
     edges: tuple[EdgeStrength, ...]
     n_resamples: int = 0
+    notes: tuple[str, ...] = ()  # about posteriors that were sampled
 
     def __len__(self) -> int:
         return len(self.edges)
@@ -97,7 +100,8 @@ def edge_strengths(
     """The strengths of the edges of a graph, and of others that resampled tables have now and then.
 
     `resamples` tables are drawn with replacement (Friedman, Goldszmidt and Wyner 1999), each searched by `search`;
-    `averaged` adds P(edge | rows) over all graphs, for up to 16 columns. Ctrl-C ends the resampling early.
+    `averaged` adds P(edge | rows) over all graphs: exact up to 16 columns, beyond them by chains over orders whose
+    agreement is in `notes`. Ctrl-C ends the resampling early.
     """
     if resamples < 0:
         raise ParameterError(f"{resamples} resampled tables", fix="give a number from 0 on")
@@ -106,8 +110,12 @@ def edge_strengths(
     n = len(rows.names)
     found, n_found = resampled(rows, score, smoothing, rules, resamples, seed, search, progress)
     posterior = np.full((n, n), math.nan)
-    if averaged:
+    notes: tuple[str, ...] = ()
+    if averaged and n <= MOST_COLUMNS:
         posterior = edge_posteriors(scores, rules, progress=progress)
+    elif averaged:
+        sampled = sampled_edges(scores, rules, seed=seed, progress=progress)
+        posterior, notes = sampled.probability, sampled.described()
     support = found / n_found if n_found else np.full((n, n), math.nan)
     edges = []
     for child in range(n):
@@ -124,7 +132,7 @@ def edge_strengths(
             shares = float(support[parent, child]), float(either), float(posterior[parent, child])
             edges.append(EdgeStrength(*names, here, gain, *shares))
     edges.sort(key=lambda edge: (not edge.in_graph, -_or_zero(edge.support_either_way), -_or_zero(edge.score_gain)))
-    return EdgeStrengths(tuple(edges), n_found)
+    return EdgeStrengths(tuple(edges), n_found, notes)
 
 
 def _or_zero(value: float) -> float:
@@ -194,85 +202,69 @@ def strengths_in_table(
     )
 
 
-MOST_COLUMNS = 16
+@dataclass(frozen=True, repr=False)
+class EdgeProbabilities:
+    """P(edge | rows) of every edge, averaged over graphs; `notes` say how, and `converged` whether chains agree."""
+
+    names: tuple[str, ...]
+    probability: FloatArray  # (n, n), [parent, child]
+    standard_error: FloatArray  # (n, n), 0 where all orders were summed over
+    notes: tuple[str, ...] = ()
+    converged: bool = True
+
+    def __getitem__(self, edge: tuple[str, str]) -> float:
+        """P(parent -> child | rows)."""
+        parent, child = (find_name(name, self.names, where="these edges") for name in edge)
+        return float(self.probability[self.names.index(parent), self.names.index(child)])
+
+    def above(self, least: float = 0.5) -> list[tuple[str, str, float]]:
+        """(parent, child, probability) of the edges that are at least so probable, the most probable first."""
+        pairs = [(u, v) for u, v in np.argwhere(self.probability >= least).tolist() if u != v]
+        found = [(self.names[u], self.names[v], float(self.probability[u, v])) for u, v in pairs]
+        return sorted(found, key=lambda edge: -edge[2])
+
+    def __repr__(self) -> str:
+        return f"EdgeProbabilities({len(self.names)} columns, {len(self.above())} edges above 0.5)"
 
 
-def edge_posteriors(
-    scores: Scores, constraints: Constraints | None = None, *, progress: Progress = silent
-) -> FloatArray:
-    """(n, n) P(edge parent -> child | rows), up to 16 columns.
+def edge_probabilities(
+    table: Any,
+    *,
+    score: str = "bdeu",
+    smoothing: float = 1.0,
+    required: Edges = (),
+    forbidden: Edges = (),
+    tiers: Sequence[Sequence[str]] = (),
+    max_parents: int | None = None,
+    ignore: Collection[str] = (),
+    weight: str | None = None,
+    chains: int = 4,
+    tolerance: float = 0.05,
+    most_orders: int = 1_024,
+    seed: int = 0,
+    progress: Progress = silent,
+) -> EdgeProbabilities:
+    """P(edge | rows) averaged over all orders of the columns and their graphs: exact up to 16 columns.
 
-    With f(S) the weight of all graphs over S, b(S) that of all ways on from it, and a_v(S) the sum of exp score(v | P)
-    over P within S:  P(u -> v) = sum_S f(S) (a_v(S) - a_v(S - u)) b(S + v) / f(all).
+    Beyond them, `chains` draw orders until no edge of one of them is further than `tolerance` from the mean of all, or
+    each has drawn `most_orders`. Every order is as probable beforehand as any other.
+
+    >>> found = edge_probabilities({"a": [0, 1] * 30, "b": [0, 1] * 30, "c": [0, 0, 1, 1] * 15})
+    >>> round(found["a", "b"] + found["b", "a"], 3)
+    1.0
     """
-    n = len(scores.names)
-    if scores.score in ("aic", "mdl"):
-        raise ParameterError(
-            f"{scores.score.upper()} is not a log probability of the rows", fix="average with 'bdeu', 'k2' or 'bic'"
-        )
-    if n > MOST_COLUMNS:
-        raise TooLargeError(
-            f"averaging over all orders of {n} columns takes too long; it goes up to {MOST_COLUMNS}",
-            fix="ignore some columns, or use bootstrap",
-        )
-    families = Families(scores, constraints or Constraints(), only_the_best=False)
-    families.count(lambda done, total: progress("sets of columns counted", done, total))
-    log_within = np.stack([_log_sums_of_subsets(families.scores_of(v), n) for v in range(n)]) if n else np.zeros((0, 1))
-    log_before, log_after = _log_before(log_within, n), _log_after(log_within, n)
-    found = np.zeros((n, n))
-    for child in range(n):
-        sets = _without(np.arange(1 << n), child)
-        log_path = log_before[sets] + log_after[sets | 1 << child] - log_before[-1]
-        for parent in (k for k in range(n) if k != child):
-            here = sets >> parent & 1 == 1
-            log_with, log_less = log_within[child, sets[here]], log_within[child, sets[here] & ~(1 << parent)]
-            found[parent, child] = _summed(log_path[here], log_with, log_less)
-    return np.clip(found, 0.0, 1.0)
-
-
-def _log_sums_of_subsets(log_values: FloatArray, n: int) -> FloatArray:
-    """(2^n,) the log of the sum over all subsets of each set."""
-    sums = log_values.copy()
-    for k in range(n):
-        pairs = sums.reshape(-1, 2, 1 << k)
-        pairs[:, 1] = np.logaddexp(pairs[:, 0], pairs[:, 1])
-    return sums
-
-
-def _without(sets: IntArray, member: int) -> IntArray:
-    return np.asarray(sets[sets >> member & 1 == 0])
-
-
-def _log_before(log_within: FloatArray, n: int) -> FloatArray:
-    """(2^n,) f(S) = sum over the last node v of S:  a_v(S - v) f(S - v)."""
-    log_weight = np.full(1 << n, -np.inf)
-    log_weight[0] = 0.0
-    sets = np.arange(1 << n)
-    sizes = np.bitwise_count(sets)
-    for size in range(1, n + 1):
-        for last in range(n):
-            here = sets[(sizes == size) & (sets >> last & 1 == 1)]
-            before = here & ~(1 << last)
-            log_weight[here] = np.logaddexp(log_weight[here], log_weight[before] + log_within[last, before])
-    return log_weight
-
-
-def _log_after(log_within: FloatArray, n: int) -> FloatArray:
-    """(2^n,) b(S) = sum over the next node v:  a_v(S) b(S + v)."""
-    log_weight = np.full(1 << n, -np.inf)
-    log_weight[-1] = 0.0
-    sets = np.arange(1 << n)
-    sizes = np.bitwise_count(sets)
-    for size in range(n - 1, -1, -1):
-        for following in range(n):
-            here = sets[(sizes == size) & (sets >> following & 1 == 0)]
-            log_weight[here] = np.logaddexp(
-                log_weight[here], log_weight[here | 1 << following] + log_within[following, here]
-            )
-    return log_weight
-
-
-def _summed(log_path: FloatArray, log_with: FloatArray, log_less: FloatArray) -> float:
-    """sum exp(path) (exp(with) - exp(less))."""
-    share = -np.expm1(np.where(log_with > -np.inf, log_less - np.where(log_with > -np.inf, log_with, 0.0), 0.0))
-    return float(np.sum(np.exp(log_path + np.where(log_with > -np.inf, log_with, -np.inf)) * share))
+    given = (
+        table
+        if isinstance(table, CodedRows)
+        else CodedRows.of(table, ignore=ignore, weight=weight, cut_beyond=MOST_LABELS)
+    )
+    rows = given.with_states().complete()
+    scores = Scores(rows, score, smoothing=smoothing)
+    rules = Constraints.of(required, forbidden, tiers, max_parents)
+    if len(rows.names) <= MOST_COLUMNS:
+        exact = edge_posteriors(scores, rules, progress=progress)
+        return EdgeProbabilities(rows.names, exact, np.zeros_like(exact), ("summed over all orders",))
+    options: dict[str, Any] = {"chains": chains, "tolerance": tolerance, "most_orders": most_orders, "seed": seed}
+    found = sampled_edges(scores, rules, **options, progress=progress)
+    said = found.described()
+    return EdgeProbabilities(rows.names, found.probability, found.standard_error, said, found.converged)

@@ -159,7 +159,8 @@ def learn(
         network, found = _learned(rows, overrides, bar, (resamples, averaged) if strengths else None)
     network.write(output)
     print(json_document(_facts(network, found, output, weight)) if as_json else _shown(network, found))
-    say(*(f"Note: {note}." for note in network.notes), saved(output, False))
+    about_edges = () if found is None else found.notes
+    say(*(f"Note: {note}." for note in (*network.notes, *about_edges)), saved(output, False))
 
 
 def _learn_gaussian(
@@ -281,4 +282,5 @@ def _facts(network: BeliefNetwork, found: EdgeStrengths | None, output: str, wei
     if found is not None:
         facts["resamples"] = found.n_resamples
         facts["strengths"] = strength_facts(found)
+        facts["notes"] += found.notes
     return facts

@@ -1,7 +1,9 @@
 """Graphs by a score of each node with its parents.
 
-scores.py    BIC, AIC, MDL, BDeu and K2 of a node with its parents
-climbing.py  hill climbing with tabu and restarts, and K2
-exact.py     the best graph of all, by dynamic programming
-trees.py     Chow-Liu trees from the counts of all pairs
+scores.py     BIC, AIC, MDL, BDeu and K2 of a node with its parents
+climbing.py   hill climbing with tabu and restarts, and K2
+exact.py      the best graph of all, by dynamic programming
+averaging.py  P(edge | rows) over all orders of few columns
+orders.py     P(edge | rows) by chains over orders
+trees.py      Chow-Liu trees from the counts of all pairs
 """
