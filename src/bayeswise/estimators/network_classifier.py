@@ -44,7 +44,7 @@ class NetworkClassifier(MergingBase):
     _: KW_ONLY
     k: int = 2
     min_frequency: float = 1.0
-    criterion: str = "bic"
+    criterion: str = "auto"
     max_parents: int = 3
     numbers: str = "cut"
     cuts: Mapping[str, Sequence[float]] | None = None

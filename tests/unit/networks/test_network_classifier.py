@@ -160,7 +160,8 @@ def test_a_blanket_with_parents_of_the_class_has_no_prior_to_be_changed() -> Non
     cause = np.tile([0, 1], 100)
     other = np.repeat([0, 1], 100)
     table = {"a": cause.tolist(), "b": other.tolist(), "y": (cause & other).tolist()}
-    model = fit_network(table, "y", structure="markov-blanket", kinds={"a": "category", "b": "category"})
+    kinds = {"a": "category", "b": "category"}
+    model = fit_network(table, "y", structure="markov-blanket", score="bic", kinds=kinds)
     assert set(model.network.parents("y")) == {"a", "b"}
     np.testing.assert_allclose(model.predict_proba({"a": [1], "b": [1]})[0, 1], 51 / 52)
     with pytest.raises(ParameterError, match="no prior of its own"):

@@ -17,6 +17,7 @@ from bayeswise.models.from_table import check_declared, divided, no_rows, schema
 from bayeswise.models.settings.network import NetworkSettings, divided_missing
 from bayeswise.networks.classifiers.coding import Coding, found_cuts, joined_weights, with_cuts
 from bayeswise.networks.classifiers.counted import PAIRS, PairTable, request_of
+from bayeswise.networks.classifiers.left_out import left_out_loss
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
 from bayeswise.networks.classifiers.structure import Graph, Information, k_parents
 from bayeswise.networks.learning.constraints import Constraints
@@ -152,11 +153,22 @@ def _k_dependence(found: Grouped[Product], k: int) -> Graph:
     return Graph.of_parents([sorted(int(place) for place in above if place >= 0) for above in chosen])
 
 
+TRIED_SCORES = ("bic", "aic", "bdeu", "k2")
+MANY_ROWS = 1_000
+"""Of each class: with more on average, every score finds nearly the same graph, and only the first is tried."""
+
+
 def _climbed(coded: Iterator[Batch], coding: Coding, settings: NetworkSettings) -> Graph:
     target = coding.schema.target.name if coding.schema.target else "class"
     rows = _gathered(coded, coding, target)
     tiers = ((target,), coding.columns) if settings.class_prior is not None else ()
-    parents = climb(Scores(rows, settings.score), Constraints(tiers=tiers, max_parents=settings.max_parents))
+    rules = Constraints(tiers=tiers, max_parents=settings.max_parents)
+    tried: tuple[str, ...] = (settings.score,) if settings.score != "auto" else TRIED_SCORES
+    if settings.score == "auto" and len(rows.codes) > MANY_ROWS * rows.sizes[-1]:
+        tried = TRIED_SCORES[:1]
+    graphs = [climb(Scores(rows, score), rules) for score in tried]
+    losses = [left_out_loss(rows, graph, settings) for graph in graphs] if len(graphs) > 1 else [0.0]
+    parents = graphs[losses.index(min(losses))]
     says = [size > 1 for size in rows.sizes]  # a column of one state is not a parent: nothing depends on it
     named = {
         name: [rows.names[place] for place in above if says[place]]

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.networks.classifiers.counted import log_ratio
+from bayeswise.models.settings.network import NetworkSettings
+from bayeswise.networks.classifiers.counted import log_ratio, pseudo_rows_of
 from bayeswise.networks.classifiers.scores import GraphScores, without
 from bayeswise.networks.classifiers.structure import Graph
+from bayeswise.networks.learning.rows import CodedRows, summed_weights
 from bayeswise.tables.batch import Batch
 
 if TYPE_CHECKING:
@@ -121,3 +126,74 @@ def _without_row(model: NetworkClassifierModel, row: Batch) -> FloatArray:
     if others.classes:
         joint[others.statistics.labels.positions_in(model.statistics.labels)] = others.log_joint(row)[0]
     return joint
+
+
+def left_out_loss(rows: CodedRows, parents: Sequence[Sequence[int]], settings: NetworkSettings) -> float:
+    """The mean of -log p(class of a row | its other columns), each row left out of the tables; the class is last.
+
+    The graph stays: one row less hardly ever changes it. A cell that is missing is a state of its own here.
+    """
+    n_rows, target = len(rows.codes), len(rows.names) - 1
+    weights = np.ones(n_rows) if rows.weights is None else rows.weights
+    families = [
+        _Family.of(rows, weights, node, above) for node, above in enumerate(parents) if target in (node, *above)
+    ]
+    size = max(1, _BLOCK_CELLS // max(rows.sizes[target], 1))
+    losses: list[float] = []
+    with np.errstate(divide="ignore", invalid="ignore"):
+        for begin in range(0, n_rows, size):
+            codes, weight = rows.codes[begin : begin + size].astype(np.int64), weights[begin : begin + size]
+            joint = np.zeros((len(codes), rows.sizes[target]))
+            for family in families:
+                joint += family.log_shares(codes, np.minimum(weight, 1.0), settings)
+            shifted = joint - joint.max(axis=1, keepdims=True)
+            log_posterior = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+            losses += (-weight * log_posterior[np.arange(len(codes)), codes[:, target]]).tolist()
+    loss = math.fsum(losses) / math.fsum(weights) if np.isfinite(losses).all() and losses else math.inf
+    return round(loss, 12)  # what differs by rounding alone does not choose
+
+
+@dataclass(frozen=True)
+class _Family:
+    """The counts of the class with its parents, or of a node with parents one of which is the class."""
+
+    node: int
+    others: tuple[int, ...]  # parents that are not the class
+    sizes: tuple[int, ...]
+    counts: FloatArray  # (n_configurations, n_levels, n_classes); one level where the node is the class itself
+
+    @classmethod
+    def of(cls, rows: CodedRows, weights: FloatArray, node: int, above: Sequence[int]) -> _Family:
+        target = len(rows.names) - 1
+        others = tuple(k for k in above if k != target)
+        sizes = tuple(rows.sizes[k] for k in others)
+        n_levels = 1 if node == target else rows.sizes[node]
+        empty = cls(node, others, sizes, np.zeros((math.prod(sizes), n_levels, rows.sizes[target])))
+        place, level = empty.places(rows.codes.astype(np.int64))
+        shape = empty.counts.shape
+        cell = (place * shape[1] + level) * shape[2] + rows.codes[:, target]
+        found = summed_weights(cell, empty.counts.size, None if rows.weights is None else weights)
+        return replace(empty, counts=found.reshape(shape))
+
+    def places(self, codes: IntArray) -> tuple[IntArray, IntArray]:
+        """The configuration of the other parents in each row, and the level of the node."""
+        place = np.zeros(len(codes), dtype=np.int64)
+        for column, size in zip(self.others, self.sizes, strict=True):
+            place = place * size + codes[:, column]
+        own = np.zeros_like(place) if self.node == codes.shape[1] - 1 else codes[:, self.node]
+        return place, own
+
+    def log_shares(self, codes: IntArray, weight: FloatArray, settings: NetworkSettings) -> FloatArray:
+        """(n_rows, n_classes) log p(the node's cell | parents, class), or log p(class | parents), without the row."""
+        place, level = self.places(codes)
+        own, classes = np.arange(len(codes)), codes[:, -1]
+        cell = self.counts[place, level]
+        cell[own, classes] = np.maximum(cell[own, classes] - weight, 0.0)
+        n_configurations, n_levels, n_classes = self.counts.shape
+        if self.node == codes.shape[1] - 1:
+            pseudo_count = pseudo_rows_of(settings.prior, settings.smoothing, n_classes, n_configurations)
+            return np.asarray(np.log((cell + pseudo_count) / (cell + pseudo_count).sum(axis=1, keepdims=True)))
+        pseudo_count = pseudo_rows_of(settings.prior, settings.smoothing, n_levels, n_configurations * n_classes)
+        total = self.counts.sum(axis=1)[place]
+        total[own, classes] = np.maximum(total[own, classes] - weight, 0.0)
+        return np.asarray(np.log((cell + pseudo_count) / (total + pseudo_count * n_levels)))
