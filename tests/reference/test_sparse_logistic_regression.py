@@ -127,20 +127,21 @@ def test_columns_whose_hessian_has_no_room_are_fitted() -> None:
 
 
 @pytest.mark.parametrize(
-    "settings",
+    ("settings", "fix", "advised"),
     [
-        {"prior": None},
-        {"prior": "laplace", "scale": "cv"},
-        {"scale": "evidence"},
-        {"marginalize": True},
-        {"missing": "mean"},
+        ({"prior": None}, "choose prior='gaussian', 'laplace' or 'student-t'", {"prior": "laplace"}),
+        ({"prior": "laplace", "scale": "cv"}, "give the scale as a number, or choose prior='gaussian'", {"scale": 1.0}),
+        ({"scale": "evidence"}, "choose scale='cv', or give the scale as a number", {"scale": "cv"}),
+        ({"marginalize": True}, "choose marginalize=False", {"marginalize": False}),
+        ({"missing": "mean"}, "choose missing='error'", {"missing": "error"}),
     ],
     ids=str,
 )
-def test_settings_that_need_dense_rows_say_what_works(settings: dict) -> None:
+def test_settings_that_need_dense_rows_say_what_works(settings: dict, fix: str, advised: dict) -> None:
     X, y = texts(30, 5, 0.3)
-    with pytest.raises(ParameterError, match=r"sparse matrix does not take .* Fix: choose prior='gaussian'.*toarray"):
+    with pytest.raises(ParameterError, match=rf"sparse matrix does not take .* Fix: {fix}.*; or give X.toarray\(\)"):
         bw.LogisticRegression(**settings).fit(X, y)
+    assert bw.LogisticRegression(**settings | advised).fit(X, y).certificate_.converged
 
 
 def test_odd_cells_and_columns_of_a_sparse_matrix_are_typed_errors() -> None:

@@ -184,6 +184,14 @@ def test_folds_find_a_scale_for_every_likelihood_and_prior(likelihood: str, prio
     assert bw.LinearRegression(likelihood, prior, "cv").fit(X[order], y[order]).model_.scale == model.model_.scale
 
 
+@pytest.mark.parametrize("scale", ["evidence", "cv"])
+def test_a_scale_to_be_found_without_a_prior_is_refused_with_what_works(scale: str) -> None:
+    with pytest.raises(
+        ParameterError, match=r"needs a prior; found prior=None\. Fix: choose a prior, or leave the scale out"
+    ):
+        bw.LinearRegression(prior=None, scale=scale).fit([[1.0], [2.0]], [1.0, 2.0])
+
+
 def test_folds_are_kept_as_moments_so_rows_come_and_go() -> None:
     generator = np.random.default_rng(0)
     X = generator.normal(size=(80, 3))

@@ -57,15 +57,15 @@ class LinearSettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.prior is None and self.scale in ("evidence", "cv"):
+            raise ParameterError(
+                f"scale={self.scale!r} needs a prior; found prior=None", fix="choose a prior, or leave the scale out"
+            )
         if self.scale == "evidence" and not self._has_evidence:
             raise ParameterError(
                 "scale='evidence' needs a gaussian prior and a gaussian, poisson or exponential likelihood; found "
                 f"{self.prior!r} and {self.likelihood!r}",
                 fix="choose scale='cv' (--scale cv), or give the scale as a number",
-            )
-        if self.prior is None and self.scale == "cv":
-            raise ParameterError(
-                "scale='cv' needs a prior; found prior=None", fix="choose a prior, or leave the scale out"
             )
 
     @property

@@ -26,21 +26,20 @@ from bayeswise.models.settings.regression import LogisticSettings
 
 def refuse_unsupported(settings: LogisticSettings) -> None:
     """`ParameterError` for settings whose solvers need the cells of dense rows, or the Hessian of all columns."""
-    found = None
+    found = fix = None
     if settings.prior is None:
-        found = "prior=None"
+        found, fix = "prior=None", "choose prior='gaussian', 'laplace' or 'student-t'"
     elif settings.scale == "evidence":
-        found = "scale='evidence'"
+        found, fix = "scale='evidence'", "choose scale='cv', or give the scale as a number"
     elif settings.scale == "cv" and settings.prior == "laplace":
-        found = "scale='cv' with prior='laplace'"
+        found, fix = "scale='cv' with prior='laplace'", "give the scale as a number, or choose prior='gaussian'"
     elif settings.marginalize:
-        found = "marginalize=True"
+        found, fix = "marginalize=True", "choose marginalize=False"
     elif settings.missing == "mean":
-        found = "missing='mean'"
+        found, fix = "missing='mean'", "choose missing='error', since no cell of it may be missing"
     if found is not None:
         raise ParameterError(
-            f"logistic regression of a sparse matrix does not take {found}",
-            fix="choose prior='gaussian', a number for scale, marginalize=False and missing='error'; or X.toarray()",
+            f"logistic regression of a sparse matrix does not take {found}", fix=f"{fix}; or give X.toarray()"
         )
 
 
