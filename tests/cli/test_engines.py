@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import dask
 import numpy as np
 import pandas as pd
 import pytest
 
+from bayeswise.engines import dask as dask_engine
 from bayeswise.engines.spark_sessions import check_java, java_version
 from bayeswise.foundation.errors import NotInstalledError
 
@@ -52,10 +52,12 @@ def test_parts_are_fitted_by_spark_to_the_same_file(bayeswise: Callable[..., Any
     assert spark.range(3).count() == 3  # a session that was there goes on
 
 
-def test_a_scheduler_that_is_not_there_is_named(bayeswise: Callable[..., Any], parts: Path) -> None:
-    with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
-        words = ["-t", "kind", "-o", parts / "out.bayeswise", "--engine", "dask", "--scheduler", "tcp://127.0.0.1:9"]
-        answer = bayeswise("fit", parts / "part-*.parquet", *words)
+def test_a_scheduler_that_is_not_there_is_named(
+    bayeswise: Callable[..., Any], parts: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(dask_engine, "LONGEST_WAIT", "1s")
+    words = ["-t", "kind", "-o", parts / "out.bayeswise", "--engine", "dask", "--scheduler", "tcp://127.0.0.1:9"]
+    answer = bayeswise("fit", parts / "part-*.parquet", *words)
     assert answer.code == 2
     assert "there is no Dask scheduler at 'tcp://127.0.0.1:9'" in answer.err
     assert not (parts / "out.bayeswise").exists()

@@ -169,6 +169,9 @@ def parquet(paths: Sequence[str], scheduler: str | None) -> Iterator[DaskSource]
         yield DaskSource(frame)
 
 
+LONGEST_WAIT = "10s"  # for a scheduler to answer
+
+
 @contextmanager
 def _cluster(scheduler: str | None) -> Iterator[None]:
     if scheduler is None:
@@ -177,7 +180,7 @@ def _cluster(scheduler: str | None) -> Iterator[None]:
     from distributed import Client
 
     try:
-        client = Client(scheduler, timeout="10s")
+        client = Client(scheduler, timeout=LONGEST_WAIT)
     except (OSError, ValueError) as error:
         raise ParameterError(f"there is no Dask scheduler at {scheduler!r}: {error}", fix="check the address") from None
     with client:
