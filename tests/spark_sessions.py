@@ -80,6 +80,7 @@ class SparkSessions:
         """As the command line starts it; the other settings come from its surroundings."""
         from bayeswise.engines.spark_sessions import started
 
+        options = f"{JAVA_OPTIONS} -Djava.io.tmpdir={self.folder}"  # Java knows nothing of TMPDIR
         settings = {
             "spark.ui.enabled": "false",
             "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
@@ -88,8 +89,8 @@ class SparkSessions:
             "spark.driver.memory": "1g",
             "spark.driver.bindAddress": "127.0.0.1",
             "spark.driver.host": "127.0.0.1",
-            "spark.driver.extraJavaOptions": JAVA_OPTIONS,
-            "spark.executor.extraJavaOptions": JAVA_OPTIONS,
+            "spark.driver.extraJavaOptions": options,
+            "spark.executor.extraJavaOptions": options,
             "spark.local.dir": str(self.folder),
             "spark.sql.warehouse.dir": str(self.folder / "warehouse"),
             "spark.executorEnv.PYTHONPATH": str(Path(__file__).parents[1]),
