@@ -12,8 +12,8 @@ import pandas as pd
 import pytest
 
 from bayeswise.engines import dask as dask_engine
-from bayeswise.engines.spark_sessions import check_java, java_version
-from bayeswise.foundation.errors import NotInstalledError
+from bayeswise.engines.spark_sessions import check_java, java_version, started
+from bayeswise.foundation.errors import NotInstalledError, SourceError
 
 
 @pytest.fixture
@@ -50,6 +50,19 @@ def test_parts_are_fitted_by_spark_to_the_same_file(bayeswise: Callable[..., Any
     assert "Spark finds no such file" in lost.err
     assert here.read_bytes() == there.read_bytes()
     assert spark.range(3).count() == 3  # a session that was there goes on
+
+
+@pytest.mark.parametrize(
+    ("master", "said"),
+    [
+        ("sc://127.0.0.1:9", "there is no server of Spark at 127.0.0.1:9"),
+        ("spark://127.0.0.1:9,127.0.0.1:10", "there is no server of Spark at 127.0.0.1:9 or 127.0.0.1:10"),
+        ("sc://[::1", "'sc://[::1' is not an address of Spark"),
+    ],
+)
+def test_a_server_of_spark_that_is_not_there_is_named_at_once(master: str, said: str) -> None:
+    with pytest.raises(SourceError, match=re.escape(said)):
+        started(master)
 
 
 def test_a_scheduler_that_is_not_there_is_named(

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import socket
 import subprocess
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 from bayeswise.engines.spark import SparkSource, first_line
 from bayeswise.foundation.errors import NotInstalledError, SourceError
 
 LEAST_JAVA = 17
+_PATIENCE = 10.0  # seconds for a server to answer
 
 
 @contextmanager
@@ -45,6 +48,7 @@ def started(master: str) -> Any:
     """A session on the cluster of a master, or of a server of Spark Connect (sc://HOST)."""
     from pyspark.sql import SparkSession
 
+    _refuse_unreachable(master)
     builder = SparkSession.builder.appName("bayeswise")
     try:
         if master.startswith("sc://"):
@@ -65,6 +69,37 @@ def started(master: str) -> Any:
             f"Spark does not start with the master {master!r}: {_reason(str(error))}",
             fix="check the address, and see what Spark wrote above; --master 'local[*]' runs on this machine",
         ) from error
+
+
+def _refuse_unreachable(master: str) -> None:
+    """Spark itself would try for minutes, and Spark Connect cannot be interrupted meanwhile."""
+    addresses = server_addresses(master)
+    for host, port in addresses:
+        with suppress(OSError), socket.create_connection((host, port), timeout=_PATIENCE):
+            return
+    if addresses:
+        shown = " or ".join(f"{host}:{port}" for host, port in addresses)
+        raise SourceError(
+            f"there is no server of Spark at {shown}",
+            fix="check the address, and that the server runs; --master 'local[*]' runs on this machine",
+        )
+
+
+def server_addresses(master: str) -> list[tuple[str, int]]:
+    """Host and port of the servers in a master; none for yarn, Kubernetes and this machine.
+
+    >>> server_addresses("sc://host/;use_ssl=true"), server_addresses("spark://one:7077,two"), server_addresses("yarn")
+    ([('host', 15002)], [('one', 7077), ('two', 7077)], [])
+    """
+    scheme, _, rest = master.partition("://")
+    default = {"sc": 15002, "spark": 7077}.get(scheme)
+    if default is None:
+        return []
+    try:
+        found = [urlsplit(f"//{each}") for each in re.split("[/;]", rest)[0].split(",")]
+        return [(each.hostname or "", each.port or default) for each in found]
+    except ValueError:
+        raise SourceError(f"{master!r} is not an address of Spark", fix="write sc://HOST:PORT") from None
 
 
 def _reason(text: str) -> str:
