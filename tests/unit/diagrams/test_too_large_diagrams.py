@@ -46,6 +46,19 @@ def test_exact_answers_that_are_refused_point_to_bounds_that_are_given() -> None
     assert diagram.solve().optimality_gap is not None
 
 
+def test_decisions_that_forget_are_compared_where_exact_answers_were_refused() -> None:
+    diagram = chain(1, 16, 2)
+    with pytest.raises(TooLargeError, match="forgets='everything'"):
+        diagram.regret({"act 0": "left"})
+    forgetting = diagram.changed(
+        [
+            Decision(name, diagram.states(name), diagram.parents(name), forgets="everything")
+            for name in diagram.decisions
+        ]
+    )
+    assert forgetting.regret({"act 0": "left"}) >= 0.0
+
+
 def test_the_number_of_decisions_to_recall_that_is_too_large_names_one_that_fits() -> None:
     diagram = chain(1, 20, 2)
     with pytest.raises(TooLargeError, match="policies that recall 19 decisions") as caught:

@@ -28,7 +28,7 @@ def bounded_instead(error: StepTooLargeError) -> TooLargeError:
     return TooLargeError(
         f"the exact answer needs a table over {len(error.scope)} nodes; {error.what}",
         fix="ask diagram.solve() (bayeswise diagram solve FILE) for policies with bounds of the utility, "
-        "or let decisions forget, as in Decision(..., forgets=[NODE])",
+        "or let each decision forget, as in Decision(..., forgets='everything')",
     )
 
 
