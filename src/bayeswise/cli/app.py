@@ -33,7 +33,7 @@ VERBS: dict[str, str] = {
     "merge": "Merge models of several tables, exactly.",
     "forget": "Remove rows from a model, exactly.",
     "bayes": "Apply Bayes' rule step by step.",
-    "likelihood": "Show the log-likelihood of a sample, its maximum and curvature.",
+    "likelihood": "Show the log-likelihood of a sample and its maximum.",
     "beliefs": "Show a belief in a parameter, datum by datum.",
     "concept": "Find the conjunctions of levels that define a class.",
     "network": "Query, show, explain, convert or learn a belief network.",
