@@ -24,6 +24,12 @@ def test_a_cautious_wildcatter_leaves_the_ground_alone() -> None:
     assert 0.0 < bold.risk_premium < 22.5
 
 
+def test_who_takes_no_risk_pays_no_premium() -> None:
+    sure = oil().with_attitude(Exponential(100)).solve({"test": "yes", "report": "diffuse"})
+    assert sure.certainty_equivalent == pytest.approx(-10.0, abs=1e-12)
+    assert sure.risk_premium == 0.0
+
+
 def test_without_an_attitude_the_certainty_equivalent_is_the_mean() -> None:
     solution = oil().solve()
     assert solution.certainty_equivalent == solution.expected_value == solution.utility

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from bayeswise.render.graph.plot import GraphDisplay
 
 _PLANS = 64
+_ROUNDING = 1e-13  # of two sums whose difference is then 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,8 @@ class Solution:
     @property
     def risk_premium(self) -> float:
         """What one would give of the mean to be rid of the risk."""
-        return self.expected_value - self.utility
+        premium = self.expected_value - self.utility
+        return 0.0 if abs(premium) <= _ROUNDING * max(abs(self.expected_value), abs(self.utility)) else premium
 
     @property
     def bounds(self) -> tuple[float, float | None]:
