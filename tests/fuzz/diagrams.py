@@ -15,7 +15,7 @@ from tests.fuzz.answers import check_finite, check_posterior
 from tests.fuzz.mutations import changed_text, changed_tree, toml_of
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-TEXTS = [(EXAMPLES / name).read_text(encoding="utf-8") for name in ("clinic.toml", "oil.toml")]
+TEXTS = [(EXAMPLES / name).read_text(encoding="utf-8") for name in ("clinic.toml", "oil.toml", "triage.toml")]
 
 
 def cases(seed: int, count: int) -> Iterator[tuple[str, Callable[[], None]]]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 
-from bayeswise.diagrams import InfluenceDiagram
+from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
 from benchmarks.pyagrum_twins import diagram_twin
 from tests.diagram_cases import best_by_rollback, chain, medical, oil, random_diagram
 
@@ -55,3 +56,27 @@ def test_the_mean_and_variance_of_a_utility() -> None:
     gain = found.utilities["gain"]
     assert found.probability @ gain == pytest.approx(mean)
     assert found.probability @ (gain - mean) ** 2 == pytest.approx(variance)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_a_soluble_diagram_with_limited_memory_is_solved_as_by_pyagrum(seed: int) -> None:
+    """The second decision sees the state itself, and forgets the sign that the first one had."""
+    generator = np.random.default_rng(seed)
+    states = ["0", "1"]
+    diagram = InfluenceDiagram(
+        [
+            Chance("x", states, generator.dirichlet([1, 1])),
+            Chance("sign", states, generator.dirichlet([1, 1], 2), ["x"]),
+            Decision("a", states, ["sign"]),
+            Chance("y", states, generator.dirichlet([1, 1], 4), ["x", "a"]),
+            Decision("b", states, ["y"], forgets="everything"),
+            Utility("u", generator.normal(size=(2, 2)), ["y", "b"]),
+            Utility("v", generator.normal(size=2), ["a"]),
+        ]
+    )
+    engine = gum.ShaferShenoyLIMIDInference(diagram_twin(diagram))
+    assert engine.isSolvable()
+    engine.makeInference()
+    solution = diagram.solve()
+    assert solution.utility == pytest.approx(engine.MEU()["mean"], abs=1e-10)
+    assert str(solution.proof).startswith("proven optimum: soluble")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 
 import pytest
 
@@ -95,3 +96,13 @@ def test_forgetting_what_cannot_matter_keeps_the_optimum_and_its_proof(seed: int
     solution = diagram.changed([Decision(last, old.options, old.knows, forgets=idle)]).solve()
     assert solution.utility == pytest.approx(best.utility, abs=1e-12)
     assert solution.proof.is_optimal
+
+
+def test_the_triage_of_the_examples_is_the_best_of_all_policies() -> None:
+    diagram = InfluenceDiagram.read(Path(__file__).parents[2] / "examples" / "triage.toml")
+    assert diagram.attitude is not None
+    solution = diagram.solve()
+    best = best_of_all_policies(diagram, diagram.attitude.utility)
+    assert solution.utility == pytest.approx(float(diagram.attitude.inverse(best)), abs=1e-12)
+    assert solution.proof.is_optimal
+    assert set(diagram.known("doctor")) == {"test"}

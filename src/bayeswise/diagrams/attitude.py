@@ -108,7 +108,7 @@ def attitude_of(fields: Mapping[str, Any]) -> Attitude:
     """
     kinds = {"exponential": "tolerance", "piecewise": "points"}
     kind = fields.get("kind")
-    if kind not in kinds:
+    if not isinstance(kind, str) or kind not in kinds:
         raise CostError(f"the attitude is of the kind {kind!r:.80}", fix=guess(kind, list(kinds)))
     for field in fields:
         if field not in ("kind", kinds[kind]):

@@ -96,6 +96,7 @@ def test_files_keep_the_attitude(attitude: Any, suffix: str, tmp_path: Path) -> 
     ("text", "said"),
     [
         ('kind = "exponental"\ntolerance = 5', "did you mean 'exponential'"),
+        ("kind = { exponential = 5 }", "the attitude is of the kind"),
         ('kind = "exponential"', "there is no tolerance"),
         ('kind = "exponential"\ntolerance = nan', "must be a finite number"),
         ('kind = "piecewise"\npoints = [[0, 0], [0, 1]]', "utility must grow"),
