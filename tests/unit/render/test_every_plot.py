@@ -37,6 +37,18 @@ def golf() -> Any:
     return bw.fit(EXAMPLES / "golf.csv", target="play", model="naive-bayes")
 
 
+def late() -> Any:
+    """The case on the first page: a bar to the left that ends close to where the prior begins."""
+    counts = {("clean", "yes"): (60, 4), ("clean", "no"): (12, 3), ("late", "yes"): (10, 6), ("late", "no"): (2, 5)}
+    rows = [
+        {"history": history, "employed": employed, "repaid": repaid}
+        for (history, employed), both in counts.items()
+        for repaid, times in zip(("yes", "no"), both, strict=True)
+        for _ in range(times)
+    ]
+    return bw.fit(rows, target="repaid", model="naive-bayes")
+
+
 def gaussian(*columns: str) -> Any:
     table = {name: NUMBERS[name] for name in (*columns, "class")}
     return bw.fit(table, target="class", model="gaussian-bayes", covariance="shared")
@@ -82,6 +94,9 @@ def learning_curves() -> LearningCurves:
 
 PLOTS: dict[str, Callable[[], Any]] = {
     "account.plot": lambda: golf().explain(ROW).plot(),
+    "account.plot of a bar that comes back": lambda: (
+        late().explain({"history": "late", "employed": "yes"}).plot(state="yes")
+    ),
     "account.plot_panels": lambda: golf().explain(ROW).plot_panels(),
     "model.nomogram(row).plot": lambda: golf().nomogram(ROW).plot(),
     "model.plot_densities": lambda: gaussian("x", "y").plot_densities("x"),

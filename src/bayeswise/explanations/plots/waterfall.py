@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayeswise.explanations.balance import Balance
 from bayeswise.explanations.wording import factor_text, remarks_of, value_text, weight_text
-from bayeswise.render.display import Display, bare, label, note, titled
+from bayeswise.render.display import Display, bare, inches_across, label, letters_across, note, titled
 from bayeswise.render.numbers import probability
 from bayeswise.render.theme import AGAINST, FAINT, FOR, INK, NEUTRAL
 from bayeswise.tables.schema.labels import Label
@@ -92,7 +92,17 @@ class WaterfallDisplay(Display):
         # The remarks stand outside of the bars: to the left of those that go left, else to the right.
         leftmost = min([high, *(bar.end for bar in bars if bar.end < bar.start)])
         rightmost = max([low, *(bar.end for bar in bars if bar.end >= bar.start)])
-        ax.set_xlim(min(low - 0.06 * span, leftmost - 0.42 * span), max(high + 0.06 * span, rightmost + 0.42 * span))
+        names, remarks = max(len(bar.name) for bar in bars), max(len(bar.remark) for bar in bars)
+        across = letters_across(inches_across(ax) * 1.1) - names
+        share = min(0.42, (remarks * 0.9 + 2.0) / max(across, 16))  # of the width, for the longest remark
+        first, last = low - 0.06 * span, high + 0.06 * span
+        for _ in range(20):  # a wider scale makes the same remark longer
+            width = last - first
+            first, last = (
+                min(low - 0.06 * span, leftmost - share * width),
+                max(high + 0.06 * span, rightmost + share * width),
+            )
+        ax.set_xlim(first, last)
         ax.set_ylim(len(bars) - 0.4, -0.6)
 
     def _remark(self, ax: Axes, y: int, bar: Bar) -> None:
