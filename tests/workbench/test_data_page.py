@@ -54,6 +54,16 @@ def test_counts_are_exact_and_pictures_are_of_a_sample(client: TestClient, folde
     assert np.sum(long["columns"][0]["picture"]["counts"]) == long["drawn_rows"]
 
 
+def test_different_values_are_counted_or_said_to_be_estimated(client: TestClient, folder: Path) -> None:
+    numbers = [f"{row % 9_999 / 8:.3f}" for row in range(40_000)]
+    odd = ["unknown", *numbers[1:]]
+    (folder / "decimals.csv").write_text("x,odd\n" + "\n".join(map("{},{}".format, numbers, odd)) + "\n")
+    x, odd_numbers = asked(client, table="decimals.csv")["columns"]
+    assert (x["distinct"], x["distinct_exact"]) == (9_999, True)
+    assert not odd_numbers["distinct_exact"]  # words among the numbers: only the profile has seen them
+    assert odd_numbers["distinct"] == pytest.approx(10_000, rel=0.1)
+
+
 def test_a_warning_offers_its_remedies(client: TestClient, folder: Path) -> None:
     cells = ["3a", *map(str, range(400))]
     (folder / "odd.csv").write_text("age,y\n" + "".join(f"{cell},{i % 2}\n" for i, cell in enumerate(cells)))

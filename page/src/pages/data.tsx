@@ -133,7 +133,7 @@ function Row({ column, view }: { column: Column; view: View }) {
         )}
       </td>
       <td class="number" title={`${count(column.missing)} of ${count(view.rows)} rows`}>{percent(column.missing, view.rows)}</td>
-      <td class="number">{count(column.distinct)}</td>
+      <td class="number">{column.distinct_exact ? "" : "about "}{count(column.distinct)}</td>
       <td>{column.picture && <ColumnPicture name={column.name} picture={column.picture} groups={view.groups} />}</td>
       <td class="why">{column.note}</td>
     </tr>

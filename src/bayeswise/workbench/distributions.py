@@ -16,6 +16,7 @@ SAMPLE = 20_000  # rows that are drawn, of any number
 MOST_GROUPS = 6
 MOST_LEVELS = 12
 MOST_COLUMNS = 300
+MOST_DISTINCT = 10_000_000
 BINS = 24
 _NUMERIC = ("number", "count")
 
@@ -37,6 +38,37 @@ class Pictures:
     groups: tuple[str, ...]
     rows: int
     by_column: dict[str, Picture]
+    distinct: dict[str, int]  # exact counts of different numbers, where a profile has estimates
+
+
+class Distinct:
+    """The different numbers of a column, counted exactly up to so many; they are merged when they have doubled."""
+
+    def __init__(self) -> None:
+        self._known: FloatArray = np.zeros(0)
+        self._waiting: list[FloatArray] = []
+
+    def add(self, numbers: FloatArray) -> None:
+        if len(self._known) <= MOST_DISTINCT:
+            self._waiting.append(np.unique(numbers[~np.isnan(numbers)]))
+            if sum(map(len, self._waiting)) > max(len(self._known), 100_000):
+                self._merge()
+
+    def _merge(self) -> None:
+        self._known, self._waiting = np.unique(np.concatenate([self._known, *self._waiting])), []
+
+    @property
+    def count(self) -> int | None:
+        """None where there are too many to be counted.
+
+        >>> found = Distinct()
+        >>> found.add(np.array([1.0, 2.5, np.nan]))
+        >>> found.add(np.array([2.5, 4.0]))
+        >>> found.count
+        3
+        """
+        self._merge()
+        return len(self._known) if len(self._known) <= MOST_DISTINCT else None
 
 
 def pictures_of(source: Source, examination: Examination) -> Pictures:
@@ -50,10 +82,16 @@ def pictures_of(source: Source, examination: Examination) -> Pictures:
     codes: dict[str, list[IntArray]] = {name: [] for name in labelled}
     names: dict[str, Sequence[object]] = {}
     groups: list[IntArray] = []
+    profiles = examination.profiles
+    estimated = [name for name in numeric if not profiles[name].distinct_exact and not profiles[name].invalid]
+    distinct = {name: Distinct() for name in estimated}
     for chunk in source.chunks(list(dict.fromkeys([*numeric, *labelled, *([target] if target else [])]))):
         some = slice(-chunk.first_row % step, None, step)
         for name in numeric:
-            numbers[name].append(chunk.numbers(name)[0][some])
+            every = chunk.numbers(name)[0]
+            numbers[name].append(every[some])
+            if name in distinct:
+                distinct[name].add(every)
         for name in [*labelled, *([target] if target else [])]:
             found, names[name] = chunk.labels(name)
             (groups if name == target else codes[name]).append(found[some].astype(np.int64))
@@ -68,7 +106,9 @@ def pictures_of(source: Source, examination: Examination) -> Pictures:
     for name, parts in codes.items():
         if parts:
             by_column[name] = _of_levels(np.concatenate(parts), [str(each) for each in names[name]], group, len(labels))
-    return Pictures(tuple(labels), len(group), by_column)
+    counted = {name: found.count for name, found in distinct.items()}
+    exact = {name: count for name, count in counted.items() if count is not None}
+    return Pictures(tuple(labels), len(group), by_column, exact)
 
 
 def _merged(group: IntArray, labels: list[str]) -> tuple[IntArray, list[str]]:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 
 from bayeswise.tables.schema.inference import Examination, examine, find_leaks
+from bayeswise.tables.schema.profile import ColumnProfile
 from bayeswise.tables.schema.report import report
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.distributions import Pictures, pictures_of
@@ -28,12 +29,13 @@ class PictureView(Said):
 
 
 class ColumnView(Said):
-    """A column, what it is taken for and why."""
+    """A column, what it is taken for and why; the number of different values may be an estimate."""
 
     name: str
     kind: str
     missing: int
     distinct: int
+    distinct_exact: bool
     note: str
     chosen: bool
     picture: PictureView | None
@@ -98,13 +100,13 @@ def data_view(bench: Bench, choice: TableChoice) -> DataView:
         [column.name for column in source.columns],
         (*examination.advice, *find_leaks(source, examination)),
     )
-    pictures = pictures_of(source, examination)
+    pictures, profiles = pictures_of(source, examination), examination.profiles
     chosen = {*choice.kinds, *choice.ignore}
     return DataView(
         table=choice.table,
         version=version,
         rows=found["rows"],
-        columns=[_column(each, pictures, each["name"] in chosen) for each in found["columns"]],
+        columns=[_column(each, pictures, profiles, each["name"] in chosen) for each in found["columns"]],
         target=found["target"],
         classes=[ClassView(label=label, rows=rows) for label, rows in found["classes"].items()],
         rows_without_target=found["rows_without_target"],
@@ -133,7 +135,7 @@ def _in_python(choice: TableChoice) -> str:
     )
 
 
-def _column(found: dict[str, Any], pictures: Pictures, chosen: bool) -> ColumnView:
+def _column(found: dict[str, Any], pictures: Pictures, profiles: dict[str, ColumnProfile], chosen: bool) -> ColumnView:
     picture = pictures.by_column.get(found["name"])
     drawn = (
         None
@@ -145,7 +147,10 @@ def _column(found: dict[str, Any], pictures: Pictures, chosen: bool) -> ColumnVi
             others=picture.others,
         )
     )
-    return ColumnView(**found, chosen=chosen, picture=drawn)
+    name = found["name"]
+    exact = name in pictures.distinct or profiles[name].distinct_exact
+    counted = {**found, "distinct": pictures.distinct.get(name, found["distinct"])}
+    return ColumnView(**counted, distinct_exact=exact, chosen=chosen, picture=drawn)
 
 
 def _warning(found: dict[str, Any], examination: Examination) -> WarningView:
