@@ -236,6 +236,8 @@ def test_dragging_a_threshold_moves_the_costs_and_saving_writes_a_decision_the_c
     expect(capacity.get_by_label("The same without this page")).to_contain_text("--at-most ask=20")
     page.reload()  # limits stand in the URL
     expect(limit).to_have_value("20")
+    page.go_back()
+    expect(limit).to_have_value("lots")
 
 
 def test_two_hundred_thousand_rows_are_decided_within_a_frame(tab: Tab) -> None:
@@ -313,6 +315,10 @@ def test_a_case_is_explained_and_a_value_can_be_moved(tab: Tab) -> None:
     changed = rows.assign(humidity="normal")
     expect(said).to_contain_text(f"P(no) = {model.predict_proba(changed)[0, no]:.4f}")
     page.reload()  # what was typed stands in the URL
+    expect(said).to_contain_text(f"P(no) = {model.predict_proba(changed)[0, no]:.4f}")
+    page.go_back()  # each change is a step that can be taken back
+    expect(said).to_contain_text(f"P(no) = {model.predict_proba(rows)[0, no]:.4f}")
+    page.go_forward()
     expect(said).to_contain_text(f"P(no) = {model.predict_proba(changed)[0, no]:.4f}")
     page.get_by_role("button", name="as in the table").click()
     expect(said).to_contain_text(f"P(no) = {model.predict_proba(rows)[0, no]:.4f}")

@@ -23,7 +23,7 @@ export function Capacity({ model, table, file, document }: Props) {
   }).filter(([action]) => actions.includes(action!)));
   const set = (action: string, typed: string) => {
     const next = { ...limits, [action]: typed.trim() };
-    go(changed({ [NAME]: Object.entries(next).filter(([, most]) => most).map(([name, most]) => `${name}=${most}`) }), { replace: true });
+    go(changed({ [NAME]: Object.entries(next).filter(([, most]) => most).map(([name, most]) => `${name}=${most}`) }));
   };
   const typed = Object.entries(limits);
   const wrong = typed.filter(([, most]) => limitOf(most) === null);

@@ -39,7 +39,7 @@ export function ExplainPage() {
 }
 
 function Explained({ view, cells, changed }: { view: View; cells: Cells; changed: Cells }) {
-  const choose = (column: string, value: string | null) => goTo({}, { ...changed, [column]: value });
+  const choose = (column: string, value: string | null) => goTo({}, { ...changed, [column]: value }, isDrag(column));
   return (
     <>
       <p class="answer" role="status">
@@ -131,8 +131,19 @@ function changedCells(): Cells {
   }).filter(([column]) => column));
 }
 
-function goTo(parameters: Record<string, string | null>, cells: Cells): void {
+const STEP = 600; // ms: what changes sooner again is one drag
+
+let moved = { column: "", at: -Infinity };
+
+/** Whether a change goes on with the one before: a drag is one step for the back button, a typed value another. */
+function isDrag(column: string): boolean {
+  const [before, now] = [moved, performance.now()];
+  moved = { column, at: now };
+  return before.column === column && now - before.at < STEP;
+}
+
+function goTo(parameters: Record<string, string | null>, cells: Cells, replace = false): void {
   const kept = Object.fromEntries([...query.value].filter(([name]) => name !== "cell"));
   const encoded = Object.entries(cells).map(([column, value]) => `${column}:${value ?? ""}`);
-  go(urlOf(path.value, { ...kept, ...parameters, cell: encoded }), { replace: Object.keys(cells).length > 0 });
+  go(urlOf(path.value, { ...kept, ...parameters, cell: encoded }), { replace });
 }

@@ -76,7 +76,7 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
         <div class="controls">
           <label>
             By
-            <select value={byBits ? "bits" : "folds"} onChange={(event) => change({ by: event.currentTarget.value === "bits" ? "bits" : null }, true)}>
+            <select value={byBits ? "bits" : "folds"} onChange={(event) => change({ by: event.currentTarget.value === "bits" ? "bits" : null })}>
               <option value="folds">rows left out, in 5 folds</option>
               <option value="bits">description length, in bits</option>
             </select>
@@ -94,7 +94,7 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
         <div class="controls">
           <label>
             Kind
-            <select value={kind.name} onChange={(event) => change({ kind: event.currentTarget.value, set: [], output: null }, true)}>
+            <select value={kind.name} onChange={(event) => change({ kind: event.currentTarget.value, set: [], output: null })}>
               {kinds.map((each) => <option key={each.name} value={each.name}>{each.name}</option>)}
             </select>
           </label>
@@ -109,7 +109,7 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
         {fit.job?.state === "done" && <p role="status">Saved {fit.job.output} in {fit.job.seconds.toFixed(1)} s, as by <code>{fit.job.command}</code></p>}
         {saving.problem && <ProblemNote problem={saving.problem} />}
         {saving.value && !saving.problem && <SameAsBox same={saving.value} about=", to fit" />}
-        <SettingsForm key={kind.name} kind={kind} chosen={chosen} onChange={(next) => change({ set: settingWords(next) }, true)} />
+        <SettingsForm key={kind.name} kind={kind} chosen={chosen} onChange={(next) => change({ set: settingWords(next) })} />
       </section>
     </>
   );

@@ -117,7 +117,7 @@ function Reliability({ view }: { view: View }) {
       <div class="controls">
         <label>
           State
-          <select value={chosen.state} onChange={(event) => go(changed({ state: event.currentTarget.value }), { replace: true })}>
+          <select value={chosen.state} onChange={(event) => go(changed({ state: event.currentTarget.value }))}>
             {view.reliability.map((each) => <option key={each.state} value={each.state}>{each.state}</option>)}
           </select>
         </label>
