@@ -55,8 +55,10 @@ class SparkSource(SpreadSource):
         super().__init__("Spark DataFrame", [RawColumn(name, _storage(kind)) for name, kind in frame.dtypes])
 
     def _answered(self, work: Pass[Any], columns: Sequence[str], watch: Watch | None) -> bytes:
-        answers = self._columns(columns).mapInArrow(partial(_leaf, work, tuple(columns)), ANSWER)
-        if self.n_partitions is None or self.n_partitions > FAN_IN:
+        chosen = self._columns(columns)
+        answers = chosen.mapInArrow(partial(_leaf, work, tuple(columns)), ANSWER)
+        n_partitions = self.n_partitions or partitions_of(chosen)
+        if n_partitions is None or n_partitions > FAN_IN:
             answers = answers.repartition("partition").mapInArrow(partial(_joined, work), ANSWER)
         session = self.frame.sparkSession
         with _errors(), _lifted_limit(session, self._row_bytes(columns)):
@@ -102,6 +104,15 @@ class SparkSource(SpreadSource):
 def plain_names(frame: Any) -> Any:
     """The frame with columns c0, c1, ...: `mapInArrow` takes a dot in a name for a field of a struct."""
     return frame.toDF(*(f"c{k}" for k in range(len(frame.columns))))
+
+
+def partitions_of(frame: Any) -> int | None:
+    """The partitions of a frame, where its plan has them before it runs: not in Spark Connect, nor if it adapts."""
+    if not hasattr(frame, "_jdf"):
+        return None
+    with _errors():
+        plan = frame._jdf.queryExecution().executedPlan()
+        return None if "Adaptive" in plan.nodeName() else int(plan.execute().getNumPartitions())
 
 
 def quoted_name(name: str) -> str:

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 import bayeswise as bw
-from bayeswise.engines.spark import MOST_BYTES, MOST_ROWS, NO_LIMIT
+from bayeswise.engines.spark import MOST_BYTES, MOST_ROWS, NO_LIMIT, partitions_of
 from bayeswise.foundation.errors import (
     MissingColumnError,
     NotInstalledError,
@@ -59,6 +59,11 @@ def test_partitions_do_not_change_a_byte(frame: Any, name: str, n_partitions: in
     assert digest(source, name) == digest(TABLE, name)
     assert source.n_partitions == n_partitions
     assert source.passes == (["profile", "rows brought here"] if name == "logistic" else ["profile and statistics"])
+
+
+def test_partitions_are_counted_before_a_pass_where_that_runs_nothing(frame: Any) -> None:
+    assert partitions_of(frame) == frame.rdd.getNumPartitions()
+    assert partitions_of(frame.repartition(3)) is None
 
 
 def test_the_order_of_rows_does_not_change_a_byte(spark: Any) -> None:
