@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from network_cases import YES_NO, asia
+from network_cases import YES_NO, asia, random_network
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError, TooFewRowsError, TooLargeError
 from bayeswise.networks import BeliefNetwork, Node
@@ -171,3 +171,27 @@ print((peak() - before) / tree.n_bytes)
 """
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert 0.8 < float(found.stdout) < 1.2
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_new_evidence_in_a_small_network_takes_no_new_tree_and_gives_the_same_numbers(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from bayeswise.networks.inference import engine
+
+    network = random_network(seed, n_nodes=8)
+    row = network.sample(1, seed=seed)
+    sets = [{name: row[name][0] for name in network.names[k : k + 3]} for k in range(6)]
+    soft = {network.names[-1]: dict.fromkeys(network.states(network.names[-1]), 0.5)}
+    network.marginals()
+    kept = len(network.engine._plans)
+    found = [network.marginals(evidence, soft=soft) for evidence in sets[:4]]
+    assert len(network.engine._plans) == kept
+    monkeypatch.setattr(engine, "_SMALL_TREE", 0)
+    network.__dict__.pop("engine")
+    for evidence, mine in zip(sets[:4], found, strict=True):
+        expected = network.marginals(evidence, soft=soft)
+        for name in network:
+            assert [*mine[name].values()] == pytest.approx([*expected[name].values()], rel=1e-12, abs=1e-15)
+        assert mine[name].log_evidence == pytest.approx(expected[name].log_evidence, rel=1e-12)
+    assert len(network.engine._plans) > 1

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 MEMORY_LIMIT = 2 << 30  # bytes of one tree; evidence so rare that doubles do not hold it takes twice as many
 _PLANS = 256
+_SMALL_TREE = 12_000  # cells that take less time to run than a tree takes to be planned
 
 
 @dataclass(frozen=True)
@@ -104,18 +106,43 @@ class Engine:
 
     def marginals_given(self, found: Finding) -> dict[str, Distribution]:
         """The same for evidence that is coded already."""
-        n_nodes = len(self._sizes)
         free = [node for node in range(len(self.network)) if node not in found.states]
-        try:
-            tree = self._tree_of_all(found)
-        except TooLargeError:
-            return self._single_marginals(found)
-        cells, log_evidence = tree.marginals(free, found.codes(n_nodes), found.pairs())
+        if self._small_tree is not None:
+            cells, log_evidence = self._small_tree.marginals(free, [-1] * len(self._sizes), self._as_likelihoods(found))
+        else:
+            try:
+                tree = self._tree_of_all(found)
+            except TooLargeError:
+                return self._single_marginals(found)
+            cells, log_evidence = tree.marginals(free, found.codes(len(self._sizes)), found.pairs())
         if log_evidence == -math.inf:
             raise self._conflict(found)
         ends = np.cumsum([self._sizes[node] for node in free])[:-1]
         parts = dict(zip(free, np.split(cells, ends), strict=True)) if free else {}
         return {name: self._marginal(node, found, parts, log_evidence) for node, name in enumerate(self.network.names)}
+
+    @cached_property
+    def _small_tree(self) -> _kernels.JunctionTree | None:
+        """The tree of all nodes, if it is run sooner than one without the observed nodes is made; None if not."""
+        if sum(table.size for table in self._tables) > _SMALL_TREE:  # its tree is not small either
+            return None
+        try:
+            tree = self._tree_of_all(Finding({}, {}, 0.0))
+        except TooLargeError:
+            return None
+        return tree if tree.n_cells <= _SMALL_TREE else None
+
+    def _as_likelihoods(self, found: Finding) -> list[tuple[int, FloatArray]]:
+        """An observed state as 1 for itself and 0 for the others."""
+        return [
+            *((node, self._certain(node, state)) for node, state in found.states.items()),
+            *found.likelihoods.items(),
+        ]
+
+    def _certain(self, node: int, state: int) -> FloatArray:
+        cells = np.zeros(self._sizes[node])
+        cells[state] = 1.0
+        return cells
 
     def _single_marginals(self, found: Finding) -> dict[str, Distribution]:
         """Each node from a tree of its own, which has only ancestors of what is asked and known, and is not kept."""
@@ -134,7 +161,7 @@ class Engine:
         self, node: int, found: Finding, parts: Mapping[int, FloatArray], log_evidence: float
     ) -> Distribution:
         observed = found.states.get(node)
-        cells = parts[node] if observed is None else np.eye(self._sizes[node])[observed]
+        cells = parts[node] if observed is None else self._certain(node, observed)
         name, states = self.network.names[node], self.network._states[node]
         return Distribution((name,), (states,), cells, log_evidence + found.log_scale)
 
