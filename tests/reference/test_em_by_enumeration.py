@@ -59,7 +59,7 @@ def expected_by_enumeration(rows: CodedRows, parents: list[tuple[int, ...]], tab
 @pytest.mark.parametrize("seed", range(6))
 @pytest.mark.parametrize("rare", [True, False])
 def test_each_step_of_em_is_that_of_enumeration(seed: int, rare: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayeswise.networks.learning.em.incomplete._ROWS_WORTH_A_TREE", 10**9 if rare else 1)
+    monkeypatch.setattr("bayeswise.networks.learning.em.incomplete._CELLS_WORTH_A_TREE", 10**9 if rare else 1)
     network = random_network(seed, n_nodes=5, zeros=0.0)
     rows = holed(network, 40, 0.3, seed)
     parents = [tuple(above) for above in network._parents]
@@ -78,3 +78,18 @@ def test_each_step_of_em_is_that_of_enumeration(seed: int, rare: bool, monkeypat
         else:
             _, log_likelihood = expected_by_enumeration(rows, parents, seen.layout.tables(point.tables))
             assert point.log_likelihood == pytest.approx(log_likelihood, rel=1e-12)
+
+
+def test_where_one_tree_for_all_patterns_is_too_large_each_pattern_has_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Observed nodes are cut out of the tree of a pattern, so that it may be small where the other is not."""
+    network = random_network(3, n_nodes=8, zeros=0.0)
+    rows = holed(network, 60, 0.15, 1)
+    flat = np.concatenate([table.ravel() for table in network._tables])
+    together = IncompleteRows.of(rows, network._parents)
+    assert len(together.groups) == 1
+    needed = 16 * together.groups[0].tree.n_cells
+    monkeypatch.setattr("bayeswise.networks.learning.em.incomplete.MEMORY_LIMIT", needed - 1)
+    apart = IncompleteRows.of(rows, network._parents)
+    assert len(apart.groups) > 10
+    expected, found = (each.at(flat, np.zeros_like(flat)) for each in (together, apart))
+    assert found.log_likelihood == pytest.approx(expected.log_likelihood, rel=1e-12)

@@ -18,7 +18,8 @@ from bayeswise.foundation.threads import Shared
 from bayeswise.networks.inference.engine import MEMORY_LIMIT
 from bayeswise.networks.learning.rows import CodedRows, summed_weights
 
-_ROWS_WORTH_A_TREE = 100  # fewer rows with one pattern of missing values share a tree that takes any pattern
+_CELLS_WORTH_A_TREE = 20_000  # rows of one pattern that cost less than this share a tree that takes any pattern
+_MOST_TREES = 10_000  # where there is such a tree
 _CHUNK = 512  # rows that are summed together, whatever the number of threads: the answer is always the same
 _BYTES_PER_CELL = 16
 
@@ -106,13 +107,24 @@ class IncompleteRows:
         return Point(tables, counts, log_likelihood, log_likelihood + log_sum(pseudo_counts, tables))
 
     def _parts(self) -> Iterable[tuple[FloatArray, float]]:
-        chunks = [(group, first) for group in self.groups for first in range(0, len(group.codes), _CHUNK)]
-        return Shared(self._expected, chunks)
+        """Some hundreds of rows at a time, of one group or of several small ones."""
+        tasks: list[list[tuple[Group, slice]]] = []
+        room = 0
+        for group in self.groups:
+            for first in range(0, len(group.codes), _CHUNK):
+                n_rows = min(_CHUNK, len(group.codes) - first)
+                if n_rows > room:
+                    tasks.append([])
+                    room = _CHUNK
+                tasks[-1].append((group, slice(first, first + n_rows)))
+                room -= n_rows
+        return Shared(self._expected, tasks)
 
-    def _expected(self, chunk: tuple[Group, int]) -> tuple[FloatArray, float]:
-        group, first = chunk
-        part, here = np.zeros(self.layout.starts[-1]), slice(first, first + _CHUNK)
-        return part, group.tree.add(group.codes[here], group.columns, group.weights[here], part)
+    def _expected(self, task: list[tuple[Group, slice]]) -> tuple[FloatArray, float]:
+        part, log_likelihood = np.zeros(self.layout.starts[-1]), 0.0
+        for group, here in task:
+            log_likelihood += group.tree.add(group.codes[here], group.columns, group.weights[here], part)
+        return part, log_likelihood
 
 
 def log_sum(counts: FloatArray, tables: FloatArray) -> float:
@@ -147,32 +159,48 @@ def counted(layout: Layout, codes: CodeArray, weights: FloatArray) -> FloatArray
 
 
 def grouped(layout: Layout, codes: CodeArray, weights: FloatArray) -> Iterable[Group]:
-    """Rows by pattern of missing values with a tree for each; rare patterns share one tree for any pattern."""
+    """Rows by pattern of missing values, a tree for each; rare ones share a tree that is not too large."""
     if not len(codes):
         return
     patterns, which, sizes = np.unique(np.packbits(codes >= 0, axis=1), axis=0, return_inverse=True, return_counts=True)
     which = which.ravel()
-    common = np.flatnonzero(sizes >= _ROWS_WORTH_A_TREE) if len(patterns) > 1 else np.array([0])
+    shared = _tree(layout, np.asarray((codes >= 0).any(axis=0)), sliced=False) if len(patterns) > 1 else None
+    common = np.arange(len(patterns))
+    if shared is not None and not _too_large(shared):
+        common = np.argsort(-sizes, kind="stable")[:_MOST_TREES]
+        common = np.sort(common[sizes[common] * shared.n_cells >= _CELLS_WORTH_A_TREE])
+    order, ends = np.argsort(which, kind="stable"), np.cumsum(sizes)
     for pattern in common:
+        here = order[ends[pattern] - sizes[pattern] : ends[pattern]]
         seen = np.unpackbits(patterns[pattern], count=codes.shape[1]).astype(bool)
-        yield _group(layout, codes[which == pattern], weights[which == pattern], seen, sliced=True)
+        yield _group(_tree(layout, seen, sliced=True), codes[here], weights[here], seen)
     rare = ~np.isin(which, common)
-    if rare.any():
-        seen = np.asarray((codes[rare] >= 0).any(axis=0))
-        yield _group(layout, codes[rare], weights[rare], seen, sliced=False)
+    if shared is not None and rare.any():
+        yield _group(shared, codes[rare], weights[rare], np.asarray((codes >= 0).any(axis=0)))
 
 
-def _group(layout: Layout, codes: CodeArray, weights: FloatArray, seen: BoolArray, sliced: bool) -> Group:
-    """Tables of nodes below all that is observed are not used by these rows."""
+def _tree(layout: Layout, seen: BoolArray, *, sliced: bool) -> _kernels.ExpectedCounts:
+    """A tree for rows with cells in these columns, all of them if they are cut out (`sliced`), else any of them.
+
+    Tables of nodes below all that is observed are not used by these rows.
+    """
     columns = np.flatnonzero(seen).tolist()
     relevant = graph.ancestors_of(layout.parents, columns)
     used = [int(node in relevant) for node in range(len(layout.sizes))]
-    cut = [int(sliced and node in columns) for node in range(len(layout.sizes))]
-    tree = _kernels.ExpectedCounts(layout.sizes, layout.parents, used, cut)
-    if tree.n_cells * _BYTES_PER_CELL > MEMORY_LIMIT or not tree.planned:
+    cut = seen.astype(int).tolist() if sliced else [0] * len(layout.sizes)
+    return _kernels.ExpectedCounts(layout.sizes, layout.parents, used, cut)
+
+
+def _too_large(tree: _kernels.ExpectedCounts) -> bool:
+    return tree.n_cells * _BYTES_PER_CELL > MEMORY_LIMIT or not tree.planned
+
+
+def _group(tree: _kernels.ExpectedCounts, codes: CodeArray, weights: FloatArray, seen: BoolArray) -> Group:
+    if _too_large(tree):
         raise TooLargeError(
             f"the tables that EM needs have {'' if tree.planned else 'at least '}{tree.n_cells:.3g} cells, about "
             f"{tree.n_cells * _BYTES_PER_CELL / 1e9:.3g} GB",
             fix="give nodes fewer parents, or fill the missing values of the columns that have most",
         )
+    columns = np.flatnonzero(seen).tolist()
     return Group(tree, columns, np.ascontiguousarray(codes[:, columns]), weights)
