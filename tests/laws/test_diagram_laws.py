@@ -98,7 +98,6 @@ def test_the_utility_over_one_entry_is_convex_and_that_of_the_changed_diagram(
     diagram: InfluenceDiagram, seed: int
 ) -> None:
     from bayeswise.diagrams.analysis.entries import entries
-    from bayeswise.diagrams.analysis.sensitivity import changed_entry
 
     generator = np.random.default_rng(seed)
     every = list(entries(diagram))
@@ -106,7 +105,7 @@ def test_the_utility_over_one_entry_is_convex_and_that_of_the_changed_diagram(
     low, high = (-5.0, 5.0) if entry.is_utility else (0.0, 1.0)
     found = diagram.sensitivity(entry.node, entry.state, given=dict(entry.given), low=low, high=high)
     for value in [low, high, *found.thresholds, *generator.uniform(low, high, 4)]:
-        changed = changed_entry(diagram, entry, float(value)).solve().utility
+        changed = entry.changed(diagram, float(value)).solve().utility
         assert found.utility_at(float(value)) == pytest.approx(changed, abs=1e-10)
         assert found.kept_at(float(value)) <= changed + 1e-10
     slopes = [piece.line.slope for piece in found.pieces]
@@ -118,13 +117,11 @@ def test_the_utility_over_one_entry_is_convex_and_that_of_the_changed_diagram(
 @few
 @given(diagrams)
 def test_every_bar_of_a_tornado_is_the_utility_at_its_ends(diagram: InfluenceDiagram) -> None:
-    from bayeswise.diagrams.analysis.sensitivity import changed_entry
-
     found = diagram.tornado(0.3)
     widths = [bar.width for bar in found.bars]
     assert widths == sorted(widths, reverse=True)
     for bar in found.bars[:3]:
-        assert bar.utility_low == pytest.approx(changed_entry(diagram, bar.entry, bar.low).solve().utility, abs=1e-10)
+        assert bar.utility_low == pytest.approx(bar.entry.changed(diagram, bar.low).solve().utility, abs=1e-10)
         assert bar.utility_high >= bar.kept_high - 1e-10
 
 

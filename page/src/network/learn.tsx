@@ -29,7 +29,7 @@ interface Strength {
   readonly support_either_way: number | null;
 }
 
-const METHODS: Record<Ask["method"] & string, string> = { auto: "exact up to 15 columns", exact: "exact", "hill-climbing": "hill climbing", "chow-liu": "Chow-Liu tree" };
+const METHODS: Record<Ask["method"] & string, string> = { auto: "exact up to 15 columns", exact: "exact", "hill-climbing": "hill climbing", "chow-liu": "Chow-Liu tree", pc: "tests of independence (PC)", miic: "mutual information (MIIC)" };
 const SCORES: readonly (Ask["score"] & string)[] = ["bic", "aic", "mdl", "bdeu", "k2"];
 const MISSING: Record<Ask["missing"] & string, string> = { error: "are an error", drop: "drop their rows", em: "are filled by EM" };
 

@@ -78,7 +78,7 @@ class LearnRequest(Said):
     table: FileName
     output: FileName
     version: str | None = None
-    method: Literal["auto", "hill-climbing", "exact", "chow-liu"] = "auto"
+    method: Literal["auto", "hill-climbing", "exact", "chow-liu", "pc", "miic"] = "auto"
     score: Literal["bic", "aic", "mdl", "bdeu", "k2"] = "bic"
     require: Annotated[list[EdgeName], Field(max_length=1_000)] = Field(default_factory=list)
     forbid: Annotated[list[EdgeName], Field(max_length=1_000)] = Field(default_factory=list)
