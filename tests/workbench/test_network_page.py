@@ -299,6 +299,14 @@ def test_the_oil_wildcatter_tests_first(client: TestClient) -> None:
     assert solved["beliefs"]["test"] == [1.0, 0.0]
 
 
+def test_limits_of_decisions_and_an_attitude_to_risk_are_respected(client: TestClient) -> None:
+    solved = client.post("/api/diagram/solve", json={"diagram": "triage.toml"}).json()
+    assert solved["text"].startswith("certainty equivalent 0.894654 (risk tolerance 0.5)")
+    doctor = next(policy for policy in solved["policies"] if policy["decision"] == "doctor")
+    assert doctor["knows"] == ["test"]
+    assert doctor["columns"]["utility of operate"][1:] == [None, None]  # forbidden
+
+
 def test_what_is_observed_or_decided_changes_the_best_policy(
     client: TestClient, folder: Path, bayeswise: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
