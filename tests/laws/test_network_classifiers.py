@@ -19,6 +19,7 @@ STRUCTURES: list[dict[str, Any]] = [
     {"structure": "naive"},
     {"structure": "tan"},
     {"structure": "aode", "min_frequency": 5},
+    {"structure": "a2de", "min_frequency": 5},
     {"structure": "k-dependence", "k": 1},
     {"structure": "k-dependence", "k": 2},
     {"structure": "markov-blanket", "score": "aic"},
@@ -59,7 +60,7 @@ def test_a_row_of_weight_k_is_k_rows(overrides: dict[str, Any], seed: int, data:
     np.testing.assert_allclose(weighted.predict_proba(asked), copied.predict_proba(asked), rtol=1e-9)
 
 
-@pytest.mark.parametrize("overrides", STRUCTURES[:5], ids=str)
+@pytest.mark.parametrize("overrides", STRUCTURES[:6], ids=str)
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10_000), order=st.permutations(range(4)))
 def test_the_order_of_the_columns_means_nothing(overrides: dict[str, Any], seed: int, order: list[int]) -> None:
@@ -108,7 +109,7 @@ def test_the_shares_of_the_columns_add_up_to_the_log_joint(overrides: dict[str, 
 
 @every_structure
 def test_a_whole_row_pays_each_column_what_its_table_says(overrides: dict[str, Any]) -> None:
-    if overrides["structure"] in ("aode", "markov-blanket"):
+    if overrides["structure"] in ("aode", "a2de", "markov-blanket"):
         pytest.skip("no single table, or a class with parents")
     table = dependent_table(3, n_rows=80)
     model = fit_network(table, "y", **overrides)

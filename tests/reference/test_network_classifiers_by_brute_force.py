@@ -171,6 +171,37 @@ def test_aode_is_the_mean_over_superparents_that_were_seen_often_enough(least: i
     np.testing.assert_allclose(model.predict_proba(without_class(asked)), expected, rtol=1e-12)
 
 
+@pytest.mark.parametrize(("least", "holes"), [(1, 0.0), (1, 0.2), (6, 0.2)])
+def test_a2de_is_the_mean_over_pairs_of_superparents_that_were_seen_often_enough(least: int, holes: float) -> None:
+    """Of rows with missing cells, products and pairs are those of the cells that are there."""
+    table = dependent_table(3, n_rows=50, holes=holes)
+    rows = Rows(table)
+
+    def one(pair: tuple[str, str], row: dict[str, Any], state: str) -> Fraction:
+        first, second = pair
+        joint = rows.prior(state) * rows.share(first, row[first], y=state)
+        joint *= rows.share(second, row[second], y=state, **{first: row[first]})
+        for name in rows.columns:
+            if name not in pair and row[name] is not None:
+                joint *= rows.share(name, row[name], y=state, **{each: row[each] for each in pair})
+        return joint
+
+    model = fit_network(table, "y", structure="a2de", min_frequency=least)
+    asked = rows_of(dependent_table(3, n_rows=50, holes=0.2), range(20))
+    answers = model.predict_proba(without_class(asked))
+    fewer = fit_network(table, "y", structure="aode", min_frequency=least).predict_proba(without_class(asked))
+    for k, row in enumerate(Rows(asked).rows):
+        there = [name for name in rows.columns if row[name] is not None]
+        pairs = [
+            (first, second)
+            for first, second in itertools.permutations(there, 2)
+            if rows.count(**{first: row[first], second: row[second]}) >= least
+        ]
+        joint = [sum((one(pair, row, state) for pair in pairs), Fraction(0)) for state in rows.classes]
+        expected = [float(each / sum(joint)) for each in joint] if pairs else fewer[k]
+        np.testing.assert_allclose(answers[k], expected, rtol=1e-12)
+
+
 @pytest.mark.parametrize(
     ("prior", "imagined"),
     [("laplace", lambda n, q: 0.5), ("m-estimate", lambda n, q: 0.5 / n), ("bdeu", lambda n, q: 0.5 / (n * q))],

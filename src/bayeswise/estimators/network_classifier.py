@@ -15,7 +15,7 @@ from bayeswise.estimators.frames import learned_where_rows_are
 from bayeswise.estimators.targets import Labels, prior_by_name
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NotAvailableError, ParameterError
-from bayeswise.models.settings.network import NetworkOptions, NetworkSettings, divided_missing
+from bayeswise.models.settings.network import AVERAGES, NetworkOptions, NetworkSettings, divided_missing
 from bayeswise.networks.classifiers.learning import prepared
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
 from bayeswise.networks.network import BeliefNetwork
@@ -64,9 +64,9 @@ class NetworkClassifier(MergingBase):
 
     @property
     def network(self) -> BeliefNetwork:
-        """The belief network, numbers as intervals in words; "aode" has one for each superparent in `model_`."""
+        """The belief network, numbers as intervals in words; averages have one for each superparent in `model_`."""
         check_is_fitted(self)
-        if self.model_.settings.structure == "aode":
+        if self.model_.settings.structure in AVERAGES:
             raise NotAvailableError(
                 "an average over superparents has no single graph", fix="ask for model_.superparent_network(column)"
             )

@@ -34,6 +34,7 @@ from bayeswise.foundation.errors import ExportError
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
 from bayeswise.networks.classifiers.scores import GraphScores
+from bayeswise.networks.classifiers.superparent_pairs import SuperparentPairScores
 from bayeswise.networks.classifiers.superparents import SuperparentScores
 from bayeswise.tables.schema.labels import Vocabulary
 
@@ -51,6 +52,8 @@ def log_joint(model: NetworkClassifierModel, row: Row) -> list[Expression]:
     scores = model.scores
     if isinstance(scores, SuperparentScores):
         return _of_superparents(scores, columns)
+    if isinstance(scores, SuperparentPairScores):
+        return _of_superparent_pairs(scores, columns)
     if scores.graph.is_forest:
         return _of_forest(scores, columns)
     return _of_graph(scores, columns)
@@ -197,6 +200,54 @@ def _superparent(
         for level in np.flatnonzero(scores.allowed[parent][: own.n_levels]).tolist()
     ]
     return _choose(gone[parent], log_sum_exp(levels) if levels else number(IMPOSSIBLE), seen)
+
+
+def _of_superparent_pairs(scores: SuperparentPairScores, columns: Sequence[_Column]) -> list[Expression]:
+    gone = [column.is_gone() for column in columns]
+    fewer = _of_superparents(scores.of_one, columns)
+    if not scores.pairs:
+        return fewer
+    allowed = [_allowed_pair(scores, columns, pair) for pair in scores.pairs]
+    n_allowed = total(allowed)
+    found = []
+    for state, log_prior in enumerate(scores.log_prior.tolist()):
+        sums = [
+            choose(below(may, 0.5), number(IMPOSSIBLE), _superparent_pair(scores, columns, gone, pair, state))
+            for pair, may in zip(scores.pairs, allowed, strict=True)
+        ]
+        found.append(choose(below(n_allowed, 0.5), fewer[state], log_sum_exp(sums) + log_prior))
+    return found
+
+
+def _allowed_pair(scores: SuperparentPairScores, columns: Sequence[_Column], pair: tuple[int, int]) -> Expression:
+    """1 where the levels of both columns were seen together often enough."""
+    return _at_pair(columns, pair, scores.allows(scores.frequency(pair)).astype(np.float64))
+
+
+def _at_pair(columns: Sequence[_Column], pair: tuple[int, int], table: FloatArray) -> Expression:
+    """The entry of a table of two columns, 0 where one of them is missing or unseen."""
+    one, other = (columns[c] for c in pair)
+    padded = np.pad(table, ((0, 1), (0, 1)))
+    return lookup([one.slot, other.slot], other.entries(one.entries(padded, 0), 1))
+
+
+def _superparent_pair(
+    scores: SuperparentPairScores,
+    columns: Sequence[_Column],
+    gone: Sequence[Expression | None],
+    pair: tuple[int, int],
+    state: int,
+) -> Expression:
+    """log p(x_i | class) p(x_j | x_i, class) prod p(x_k | x_i, x_j, class), the cells that are there."""
+    one, other = (columns[c] for c in pair)
+    terms = [_at_pair(columns, pair, scores.log_start(pair)[:, :, state])]
+    for c, column in enumerate(columns):
+        if c not in pair and column.n_levels:
+            table = np.pad(scores.log_triple(pair, c)[..., state], ((0, 1), (0, 1), (0, 0)))
+            entries = column.entries(other.entries(one.entries(table, 0), 1), 2)
+            term = lookup([one.slot, other.slot, column.slot], entries)
+            terms.append(_choose(gone[c], number(0.0), term))
+    return total(terms)
 
 
 # -- any graph ----------------------------------------------------------------------------------------------------

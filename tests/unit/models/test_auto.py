@@ -72,6 +72,22 @@ def test_every_candidate_has_a_score_or_a_reason(mixed_model: AutoModel) -> None
     assert only_categories.notes["gaussian"] == "there are no numbers"
 
 
+def test_triples_of_columns_are_counted_where_rows_and_columns_allow(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The class is the parity of three columns: no pair of them says anything about it."""
+    g = np.random.default_rng(4)
+    bits = g.integers(0, 2, (240, 4))
+    y = np.where(g.random(240) < 0.95, bits[:, :3].sum(axis=1) % 2, g.integers(0, 2, 240))
+    table = {**{f"c{k}": [f"l{x}" for x in bits[:, k]] for k in range(4)}, "y": [f"y{x}" for x in y]}
+    assert "at least 500" in bw.fit(table, "y", model="auto", choose="best").notes["a2de"]
+    monkeypatch.setattr(candidates, "FEW_FOR_TRIPLES", 200)
+    model = bw.fit(table, "y", model="auto")
+    losses = {score.name: score.log_loss for score in model.scores}
+    assert losses["a2de"] < 0.6 < losses["aode"]
+    wide = Extent(1_000, 0, 13, 0, 26, 2, 1)
+    (candidate,) = (each for each in CANDIDATES if each.name == "a2de")
+    assert candidate.refusal(wide) == "13 columns, and triples of 3 to 12 columns are counted"
+
+
 def test_a_candidate_that_fails_is_reported_and_not_fatal(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(self: Candidate, *rows: Any) -> Any:
         if self.kind == "gaussian":

@@ -22,6 +22,7 @@ from bayeswise.foundation.errors import (
     ParameterError,
     PriorError,
     SchemaError,
+    TooLargeError,
 )
 from bayeswise.models.files import bytes_of
 from bayeswise.networks.classifiers import STRUCTURES, NetworkClassifierModel, NetworkSettings, fit_network
@@ -53,9 +54,15 @@ def patients() -> tuple[pd.DataFrame, Any]:
     return frame, np.where(ill, "ill", "well")
 
 
-@every_structure
+@pytest.mark.parametrize("structure", STRUCTURES[:5])  # "a2de" takes 12 columns at most, and the checks have more
 def test_scikit_learn_finds_nothing_to_object_to(structure: str) -> None:
     check_estimator(bw.NetworkClassifier(structure))
+
+
+def test_triples_of_many_columns_are_refused_before_they_are_counted() -> None:
+    X = np.random.default_rng(0).integers(0, 2, (40, 13)).astype(float)
+    with pytest.raises(TooLargeError, match="structure='aode'"):
+        bw.NetworkClassifier("a2de", numbers="category").fit(X, X[:, 0].astype(int))
 
 
 @every_structure
@@ -278,7 +285,7 @@ def test_a_parent_whose_last_cell_is_forgotten_says_nothing() -> None:
 
 def test_drawn_rows_follow_the_network(patients: Any) -> None:
     frame, y = patients
-    for structure in ("tan", "aode"):
+    for structure in ("tan", "aode", "a2de"):
         drawn = bw.NetworkClassifier(structure).fit(frame, y).sample(4000, seed=1)
         assert abs(np.mean(np.array(drawn["y"]) == "ill") - np.mean(y == "ill")) < 0.03
         share = np.mean(np.array(drawn["smoker"])[np.array(drawn["y"]) == "ill"])

@@ -12,6 +12,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.models.auto.inputs import AsNumbers, Inputs, WithoutTexts
 from bayeswise.models.registry import kind_of_name
+from bayeswise.models.settings.network import MOST_IN_TRIPLES
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
@@ -27,6 +28,9 @@ MANY_COMPLETED, MOST_COMPLETED = (
 MOST_TRIED = 5e7  # cells times classes of all folds in which a regression is tried, some ten seconds of one core
 MANY_TRIED = 1e7  # from here on one width of the prior is enough
 MOST_PAIRS = 250_000  # pairs of columns that a network counts
+LEVELS_OF_A_NUMBER = 6  # as a guess, before cuts are found
+MOST_TRIPLE_CELLS = 3e5  # of the tables of triples of columns
+FEW_FOR_TRIPLES = 500  # rows: fewer say too little about triples
 MOST_PARENTS = 60  # columns among which a search looks for parents
 
 
@@ -92,6 +96,7 @@ class Extent:
     n_indicators: int  # of categories
     n_classes: int
     n_patterns: int  # of missing numbers: 1 where none is missing
+    n_triple_cells: float = 0.0  # of the tables of all triples of columns, numbers cut into LEVELS_OF_A_NUMBER
 
     @classmethod
     def of(cls, schema: Schema, batch: Batch) -> Extent:
@@ -99,7 +104,9 @@ class Extent:
         missing = np.isnan(batch.values)
         n_patterns = len(np.unique(np.packbits(missing, axis=1), axis=0)) if missing.any() else 1
         sizes = (len(schema.numbers), len(schema.categories), len(schema.texts), indicators)
-        return cls(batch.n_rows, *sizes, len(batch.group_labels), n_patterns)
+        n_classes = len(batch.group_labels)
+        levels = [LEVELS_OF_A_NUMBER] * len(schema.numbers) + [len(known) for known in batch.vocabularies]
+        return cls(batch.n_rows, *sizes, n_classes, n_patterns, n_classes * _products_of_three(levels))
 
     @property
     def n_columns(self) -> int:
@@ -110,6 +117,16 @@ class Extent:
     def n_features(self) -> int:
         """Numbers and indicators."""
         return self.n_numbers + self.n_indicators
+
+
+def _products_of_three(sizes: list[int]) -> float:
+    """The sum over all triples of the product of their sizes.
+
+    >>> _products_of_three([2, 3, 4, 5])
+    154.0
+    """
+    sums = [float(sum(size**power for size in sizes)) for power in (1, 2, 3)]
+    return (sums[0] ** 3 - 3.0 * sums[0] * sums[1] + 2.0 * sums[2]) / 6.0
 
 
 Sees = Literal["all", "columns", "numbers", "filled", "cut", "crossed"]
@@ -176,6 +193,15 @@ class Candidate:
             return f"{extent.n_features * _vectors(extent):,} weights, and at most {MOST_WEIGHTS:,} are fitted"
         if self.name in ("tan", "aode") and extent.n_columns * (extent.n_columns - 1) // 2 > MOST_PAIRS:
             return f"more than {MOST_PAIRS:,} pairs of columns"
+        if self.name == "a2de":
+            if not 3 <= extent.n_columns <= MOST_IN_TRIPLES:
+                return f"{extent.n_columns:,} columns, and triples of 3 to {MOST_IN_TRIPLES} columns are counted"
+            if extent.n_rows < FEW_FOR_TRIPLES:
+                return f"{extent.n_rows:,} rows, and at least {FEW_FOR_TRIPLES} are needed to count triples of columns"
+            if extent.n_triple_cells > MOST_TRIPLE_CELLS:
+                return (
+                    f"some {extent.n_triple_cells:.2g} cells of triples of columns, and at most {MOST_TRIPLE_CELLS:.2g}"
+                )
         if self.kind in ("tan", "aode", "k-dependence", "markov-blanket") and "cut" not in self.name:
             if extent.n_columns < 2:
                 return "there is one column only"
@@ -223,6 +249,8 @@ class Candidate:
             return 10.0 * rows * (extent.n_features + 1) ** 2
         if self.kind in ("k-dependence", "markov-blanket"):
             return 40.0 * rows * columns**2
+        if self.name == "a2de":
+            return 20.0 * rows * columns**3
         if self.kind in ("tan", "aode") and "cut" not in self.name:
             return 20.0 * rows * columns**2
         return {"naive-bayes": 1.0, "naive-bayes, families": 5.0, "naive-bayes, cut": 10.0}.get(self.name, 8.0) * (
@@ -255,6 +283,7 @@ CANDIDATES = (
     *(_logistic("logistic, crossed", "crossed", scale) for scale in SCALES[:2]),
     Candidate("tan", "tan", "columns", {"structure": "tan"}),
     Candidate("aode", "aode", "columns", {"structure": "aode"}),
+    Candidate("a2de", "aode", "columns", {"structure": "a2de"}),
     Candidate("k-dependence", "k-dependence", "columns", {"structure": "k-dependence"}),
     Candidate("markov-blanket", "markov-blanket", "columns", {"structure": "markov-blanket"}),
 )

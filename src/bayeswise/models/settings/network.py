@@ -12,9 +12,13 @@ from bayeswise.models.settings.declaration import Settings, setting
 from bayeswise.render.labels import Label
 from bayeswise.store.fields import stored_field
 
-Structure = Literal["naive", "tan", "aode", "k-dependence", "markov-blanket"]
+Structure = Literal["naive", "tan", "aode", "k-dependence", "markov-blanket", "a2de"]
 STRUCTURES: tuple[Structure, ...] = get_args(Structure)
-Needs = Literal["columns", "pairs", "families"]
+AVERAGES: tuple[Structure, ...] = ("aode", "a2de")
+"""Over one or two superparents: they have no single graph."""
+MOST_IN_TRIPLES = 12
+"""Columns whose triples are counted: 220."""
+Needs = Literal["columns", "pairs", "triples", "families"]
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,8 @@ class Shape(Settings):
     structure: Structure = setting(
         "tan",
         "columns depend on the class alone (naive), on one other each along the tree of most information (tan), on one "
-        "and the same averaged over all (aode), on k others (k-dependence) or as in any graph (markov-blanket)",
+        "and the same averaged over all (aode), on the same two averaged over all pairs (a2de), on k others "
+        "(k-dependence) or as in any graph (markov-blanket)",
     )
 
 
@@ -84,7 +89,7 @@ class NetworkSettings(MarkovBlanket, Aode, KDependence, Shape):
             from bayeswise.posteriors.prior import check_shares
 
             check_shares(self.class_prior)
-        if self.incomplete == "em" and self.structure == "aode":
+        if self.incomplete == "em" and self.structure in AVERAGES:
             raise ParameterError(
                 "an average over superparents has no single graph whose tables EM could find",
                 fix="choose another structure, such as 'tan', or missing='ignore'",
@@ -92,7 +97,9 @@ class NetworkSettings(MarkovBlanket, Aode, KDependence, Shape):
 
     @property
     def needs(self) -> Needs:
-        """Which counts the tables are made of: of columns, of pairs of columns, or of families found beforehand."""
+        """Which counts the tables are made of: of columns, of pairs or triples of them, or of families found before."""
+        if self.structure == "a2de":
+            return "triples"
         if self.structure == "markov-blanket" or (self.structure == "k-dependence" and self.k > 1):
             return "families"
         return "columns" if self.structure == "naive" else "pairs"

@@ -7,18 +7,19 @@ tables are found anew. It begins at the tables of the cells that are there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from bayeswise.engines import Ask, Request
 from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.foundation.errors import FitError
+from bayeswise.foundation.errors import FitError, TooLargeError
 from bayeswise.foundation.logspace import log
-from bayeswise.models.settings.network import Needs, NetworkSettings
+from bayeswise.models.settings.network import MOST_IN_TRIPLES, Needs, NetworkSettings
 from bayeswise.networks.classifiers.coding import Coding
 from bayeswise.networks.classifiers.structure import Graph
 from bayeswise.networks.learning.constraints import silent
@@ -37,8 +38,11 @@ def request_of(coding: Coding, needs: Needs, graph: Graph | None, with_missing: 
         rows = Ask("categories", coding.columns, _counter(RowsWithMissing, coding.declared))
         return request_of(coding, needs, graph) | Request({INCOMPLETE: rows})
     names = coding.columns
-    if needs == "pairs":
-        return Request({PAIRS: Ask("categories", names, _counter(PairCounts, coding.declared))})
+    if needs in ("pairs", "triples"):
+        request = Request({PAIRS: Ask("categories", names, _counter(PairCounts, coding.declared))})
+        for scope in triples_of(len(names)) if needs == "triples" else ():
+            request = request | _family(triple_name(scope), scope, coding)
+        return request
     request = Request.counts(COLUMNS, names, coding.declared)
     if needs == "families" and graph is not None:
         for place, above in enumerate(graph.parents):
@@ -46,6 +50,22 @@ def request_of(coding: Coding, needs: Needs, graph: Graph | None, with_missing: 
         if graph.class_parents:
             request = request | _family(ABOVE_CLASS, graph.class_parents, coding)
     return request
+
+
+def triples_of(n_columns: int) -> list[tuple[int, int, int]]:
+    """All triples of columns, whose counts an average over pairs of superparents needs."""
+    if n_columns > MOST_IN_TRIPLES:
+        raise TooLargeError(
+            f"{n_columns} columns have {n_columns * (n_columns - 1) * (n_columns - 2) // 6:,} triples, and those of at "
+            f"most {MOST_IN_TRIPLES} columns are counted",
+            fix="average over single superparents (structure='aode'), or leave out columns",
+        )
+    return list(combinations(range(n_columns), 3))
+
+
+def triple_name(scope: Sequence[int]) -> str:
+    """The counts of three columns, as files name them."""
+    return f"triple {' '.join(map(str, scope))}"
 
 
 def _family(name: str, scope: Sequence[int], coding: Coding) -> Request:
@@ -114,6 +134,9 @@ class Counted:
     pairs: PairTable | None
     families: tuple[FloatArray, ...]  # (n_states, *levels of the parents, n_levels) of each column of a given graph
     above_class: FloatArray | None  # (n_states, *levels of the parents of the class)
+    triples: Mapping[tuple[int, ...], FloatArray] = field(
+        default_factory=dict
+    )  # (n_states, *levels of each) by columns
 
     @classmethod
     def of(cls, part: Product, columns: Sequence[str], graph: Graph | None) -> Counted:
@@ -122,7 +145,13 @@ class Counted:
             pairs = PairTable.of(part[PAIRS])
             singles = tuple(pairs.single(place) for place in range(len(columns)))
             missing = tuple(pairs.missing(place) for place in range(len(columns)))
-            return cls(part[PAIRS].levels, singles, missing, pairs, (), None)
+            levels = part[PAIRS].levels
+            triples: dict[tuple[int, ...], FloatArray] = {
+                scope: _over(part[triple_name(scope)], scope, levels)
+                for scope in combinations(range(len(columns)), 3)
+                if triple_name(scope) in part.parts
+            }
+            return cls(levels, singles, missing, pairs, (), None, triples)
         counts = [part[COLUMNS][name] for name in columns]
         levels = tuple(each.levels for each in counts)
         singles = tuple(each.weight.to_floats() for each in counts)

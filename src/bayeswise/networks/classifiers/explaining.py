@@ -12,6 +12,7 @@ import numpy as np
 
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.models.settings.network import AVERAGES
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL
 from bayeswise.networks.node import intervals
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 def account_of(model: NetworkClassifierModel, batch: Batch) -> Account:
     """The account of a batch of one row."""
     codes = model.codes(batch)[0]
-    averaged = model.settings.structure == "aode"
+    averaged = model.settings.structure in AVERAGES
     order = tuple(range(len(codes))) if averaged else model.graph.order
     log_joint = _step_by_step(model, codes, order)  # (n_columns + 1, n_states)
     if averaged:
@@ -74,4 +75,4 @@ def _shown(model: NetworkClassifierModel, batch: Batch, place: int, code: int) -
 
 def _smooths(model: NetworkClassifierModel) -> bool:
     """Tables of pairs have a place for unseen levels, others have not."""
-    return model.settings.structure == "aode" or model.graph.is_forest
+    return model.settings.structure in AVERAGES or model.graph.is_forest

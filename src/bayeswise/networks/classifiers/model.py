@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import combinations
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -17,14 +18,15 @@ from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.classifier import Classifier
 from bayeswise.models.from_table import no_rows
 from bayeswise.models.relearning import log_joint_relearned
-from bayeswise.models.settings.network import Needs, NetworkSettings
+from bayeswise.models.settings.network import AVERAGES, Needs, NetworkSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, where_rows_are
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
-from bayeswise.networks.classifiers.counted import INCOMPLETE, PAIRS, Counted, completed, request_of
+from bayeswise.networks.classifiers.counted import INCOMPLETE, PAIRS, Counted, completed, request_of, triple_name
 from bayeswise.networks.classifiers.explaining import account_of
 from bayeswise.networks.classifiers.left_out import log_joint_left_out
 from bayeswise.networks.classifiers.scores import GraphScores
 from bayeswise.networks.classifiers.structure import Graph, Information, k_parents, tree
+from bayeswise.networks.classifiers.superparent_pairs import SuperparentPairScores
 from bayeswise.networks.classifiers.superparents import SuperparentScores
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.posteriors.normalise import log_posterior, normalise
@@ -54,7 +56,9 @@ class NetworkClassifierModel(Classifier):
 
     def __post_init__(self) -> None:
         kept = self.parents is not None
-        if (self.settings.needs == "families") != kept or (self.settings.needs == "pairs" and self.holds != "pairs"):
+        needs, holds = self.settings.needs, self.holds
+        lacks = (needs == "pairs" and holds not in ("pairs", "triples")) or (needs == "triples" and holds != "triples")
+        if (needs == "families") != kept or lacks:
             raise ParameterError(
                 f"the structure {self.settings.structure!r} cannot be had from these counts", fix="fit it anew"
             )
@@ -96,8 +100,10 @@ class NetworkClassifierModel(Classifier):
         return Information(self.counted.needed_pairs)
 
     @cached_property
-    def scores(self) -> GraphScores | SuperparentScores:
+    def scores(self) -> GraphScores | SuperparentScores | SuperparentPairScores:
         """The structure with its tables."""
+        if self.settings.structure == "a2de":
+            return SuperparentPairScores(self.counted, self.settings, self.log_prior)
         if self.settings.structure == "aode":
             return SuperparentScores(self.counted, self.settings, self.log_prior)
         return GraphScores(self.graph, self.expected, self.settings, self.log_prior)
@@ -113,7 +119,7 @@ class NetworkClassifierModel(Classifier):
     @cached_property
     def graph(self) -> Graph:
         """Which columns a column depends on."""
-        if self.settings.structure == "aode":
+        if self.settings.structure in AVERAGES:
             raise ParameterError(
                 "an average over superparents has no single graph", fix="ask for model.superparent_network(column)"
             )
@@ -157,7 +163,7 @@ class NetworkClassifierModel(Classifier):
     @property
     def dependences(self) -> dict[str, str]:
         """What each column depends on beside the class, in words."""
-        if self.settings.structure == "aode":
+        if self.settings.structure in AVERAGES:
             return dict.fromkeys(self.coding.columns, "given each other")
         above = self.graph.to_names(self.coding.columns, self.target)
         return {name: _given(above[name], self.target) for name in self.coding.columns}
@@ -201,7 +207,9 @@ class NetworkClassifierModel(Classifier):
     def holds(self) -> Needs:
         """Which counts it keeps."""
         if PAIRS in self.statistics.part.parts:
-            return "pairs"
+            scopes = combinations(range(len(self.coding.columns)), 3)
+            whole = all(triple_name(scope) in self.statistics.part.parts for scope in scopes)
+            return "triples" if whole and self.settings.structure == "a2de" else "pairs"
         return "columns" if self.parents is None else "families"
 
     def request(self) -> Request:
@@ -257,6 +265,7 @@ class NetworkClassifierModel(Classifier):
     def cells_per_row(self) -> int:
         n_columns = len(self.coding.columns)
         pairs = n_columns if self.settings.needs == "columns" else n_columns * n_columns
+        pairs *= n_columns if self.settings.needs == "triples" else 1
         return 4 * pairs if self.settings.structure == "markov-blanket" else pairs  # a search looks several times
 
     def relearned(self, batches: Sequence[Batch]) -> Self:
@@ -270,11 +279,16 @@ class NetworkClassifierModel(Classifier):
     def sample(self, n: int, seed: int | np.random.Generator = 0) -> dict[str, list[Any]]:
         """n rows drawn from the network, as columns; numbers as the intervals they were cut into."""
         generator = np.random.default_rng(seed)
-        if not isinstance(self.scores, SuperparentScores):
+        scores, columns = self.scores, self.coding.columns
+        if isinstance(scores, GraphScores):
             return dict(self.network.sample(n, generator))
-        columns = self.coding.columns
-        shares = generator.multinomial(n, np.full(len(columns), 1.0 / len(columns)))
-        parts = [(self.superparent_network(name), int(m)) for name, m in zip(columns, shares, strict=True) if m]
+        members: list[Callable[[], GraphScores]] = []
+        if isinstance(scores, SuperparentPairScores):
+            members = [partial(scores.one, pair) for pair in scores.ordered_pairs]
+            scores = scores.of_one
+        members = members or [partial(scores.one, place) for place in range(len(columns))]
+        shares = generator.multinomial(n, np.full(len(members), 1.0 / len(members)))
+        parts = [(self._named(member()), int(m)) for member, m in zip(members, shares, strict=True) if m]
         drawn = [network.sample(m, generator) for network, m in parts]
         order = generator.permutation(n)
         together = {name: [cell for part in drawn for cell in part[name]] for name in (*columns, self.target)}

@@ -158,19 +158,28 @@ class SuperparentScores:
         return np.asarray(term)
 
     def _change(self, parent: int, codes: CodeArray, groups: CodeArray, weights: FloatArray) -> FloatArray:
-        at = codes[:, parent]
-        change = self._change_of_single(parent, codes, groups, weights)
+        change = self.change_of_single(parent, codes, groups, weights)
         for column in range(self.n_columns):
-            rows = np.flatnonzero(codes[:, column] >= 0)
-            if column == parent or not len(rows):
-                continue
-            counts = self.counted.needed_pairs.pair(parent, column)[groups[rows], at[rows]]  # (n_rows, n_levels)
-            count = counts[np.arange(len(rows)), codes[rows, column]]
-            pseudo_count = self._pseudo_count(column, parent)
-            change[rows] += change_of_share(count, counts.sum(axis=1), weights[rows], pseudo_count, counts.shape[1])
+            if column != parent:
+                change += self.change_of_pair(parent, column, codes, groups, weights)
         return change
 
-    def _change_of_single(self, column: int, codes: CodeArray, groups: CodeArray, weights: FloatArray) -> FloatArray:
+    def change_of_pair(
+        self, parent: int, column: int, codes: CodeArray, groups: CodeArray, weights: FloatArray
+    ) -> FloatArray:
+        """(n_rows,) what log p(column | parent, own state) is more without the row; 0 where the cell is missing."""
+        change = np.zeros(len(codes))
+        rows = np.flatnonzero(codes[:, column] >= 0)
+        if len(rows):
+            at = codes[rows, parent]
+            counts = self.counted.needed_pairs.pair(parent, column)[groups[rows], at]  # (n_rows, n_levels)
+            count = counts[np.arange(len(rows)), codes[rows, column]]
+            pseudo_count = self._pseudo_count(column, parent)
+            change[rows] = change_of_share(count, counts.sum(axis=1), weights[rows], pseudo_count, counts.shape[1])
+        return change
+
+    def change_of_single(self, column: int, codes: CodeArray, groups: CodeArray, weights: FloatArray) -> FloatArray:
+        """(n_rows,) what log p(column | own state) is more without the row."""
         counts = self.counted.singles[column][groups]  # (n_rows, n_levels)
         rows = np.flatnonzero(codes[:, column] >= 0)
         change = np.zeros(len(codes))
@@ -185,5 +194,5 @@ class SuperparentScores:
         for column, table in enumerate(self.log_singles):
             cell = codes[:, column]
             total += np.where((cell == -1)[:, None], 0.0, table[np.where(cell == -2, -1, cell)])
-            total[rows, groups] += self._change_of_single(column, codes, groups, weights)
+            total[rows, groups] += self.change_of_single(column, codes, groups, weights)
         return total
