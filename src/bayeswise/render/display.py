@@ -94,9 +94,7 @@ def _page(size: Any, own: tuple[float, float], narrow_height: float) -> tuple[fl
     elif isinstance(size, tuple) and len(size) == 2 and all(0.5 <= each <= 100.0 for each in size):
         width, height = size
     else:
-        raise UsageError(
-            f"there is no page of size {size!r}", fix='say "slide", "paper" or (width, height) in inches'
-        )
+        raise UsageError(f"there is no page of size {size!r}", fix='say "slide", "paper" or (width, height) in inches')
     return width, height, max(_LEAST_SCALE, min(width / own[0], height / own[1]))
 
 
