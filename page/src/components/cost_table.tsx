@@ -1,6 +1,7 @@
 // The costs of actions in states: numbers with sliders, or formulas over columns; actions come and go.
 import { useState } from "preact/hooks";
 import type { CostCells } from "../decide/outcome";
+import { TypedInput } from "./typed_input";
 
 interface Props {
   readonly costs: CostCells;
@@ -53,8 +54,8 @@ export function CostTable({ costs, settled, states, onChange, onSettle }: Props)
                 const label = `Cost of ${action} if ${state}`;
                 return (
                   <td key={action}>
-                    <input class={typeof cell === "number" ? "cell" : "cell formula"} aria-label={label} value={cell} onChange={(event) => {
-                      set(action, state, typed(event.currentTarget.value));
+                    <TypedInput class={typeof cell === "number" ? "cell" : "cell formula"} aria-label={label} value={cell} onTyped={(text) => {
+                      set(action, state, typed(text));
                       onSettle();
                     }} />
                     {typeof cell === "number" && (

@@ -11,7 +11,7 @@ import { findingsOf, intervene, isNothing, likelihoods, parts, retractAll, softe
 import { GraphPlane, type GraphEdge } from "./graph_plane";
 import { NodeBox, sizeOf } from "./node_box";
 import { ProbabilityTable } from "./probability_table";
-import { TypedInput } from "./typed_input";
+import { TypedInput } from "../components/typed_input";
 import { Effect, Why } from "./why";
 
 type Network = Schemas["NetworkView"];

@@ -11,7 +11,7 @@ import { draftOf, inWords, type Edit } from "./draft";
 import { edgeKey, GraphPlane } from "./graph_plane";
 import { NodeBox, sizeOf } from "./node_box";
 import { ProbabilityTable } from "./probability_table";
-import { TypedInput } from "./typed_input";
+import { TypedInput } from "../components/typed_input";
 
 type Graph = Schemas["NetworkView"];
 type Propose = (edit: Edit, then?: () => void) => void;

@@ -14,7 +14,7 @@ import { filesOf, readWorkspace, workspace } from "../workspace";
 import { joined, parts } from "./findings";
 import { GraphPlane, type GraphEdge } from "./graph_plane";
 import { NodeBox, sizeOf } from "./node_box";
-import { TypedInput } from "./typed_input";
+import { TypedInput } from "../components/typed_input";
 
 type Ask = Schemas["LearnRequest"];
 type Rule = "require" | "forbid";

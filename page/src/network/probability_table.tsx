@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Schemas } from "../api/client";
 import { compact } from "../numbers";
-import { TypedInput } from "./typed_input";
+import { TypedInput } from "../components/typed_input";
 
 interface Props {
   readonly table: Schemas["TableView"];
