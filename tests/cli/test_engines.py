@@ -31,7 +31,7 @@ def test_parts_are_fitted_by_dask_to_the_same_file(bayeswise: Callable[..., Any]
     assert bayeswise("fit", parts / "part-*.parquet", "-t", "kind", "-o", here).code == 0
     answer = bayeswise("fit", parts / "part-*.parquet", "-t", "kind", "-o", there, "--engine", "dask")
     assert answer.code == 0
-    assert "2 passes over 3 partitions: profile, statistics." in answer.err
+    assert "1 pass over 3 partitions: profile and statistics." in answer.err
     assert "150 rows learned" in answer.out
     assert here.read_bytes() == there.read_bytes()
 

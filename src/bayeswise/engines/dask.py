@@ -48,6 +48,10 @@ class DaskSource(SpreadSource):
                 fix="pip install 'bayeswise[dask]' where the workers start, in the version that is used here",
             ) from None
 
+    def first_rows(self, columns: Sequence[str], n_rows: int) -> Source | None:
+        rows = self._columns(columns).head(n_rows)  # of the first partition
+        return PandasSource(rows) if len(rows) else None
+
     def _counted(self) -> int:
         return len(self.frame)
 
