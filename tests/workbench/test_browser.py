@@ -216,10 +216,14 @@ def test_dragging_a_threshold_moves_the_costs_and_saving_writes_a_decision_the_c
     page.get_by_label("Cost of ask if yes", exact=True).fill("0.1 * amount / 1000")
     page.get_by_label("Cost of ask if yes", exact=True).press("Enter")
     expect(page.get_by_text("The costs depend on the row")).to_be_visible()
+    page.get_by_label("Unit").fill("EUR")
+    page.get_by_label("Unit").press("Enter")
+    expect(page.get_by_role("columnheader", name="cost (EUR)")).to_be_visible()
     page.get_by_label("File").fill("dragged.toml")
     page.get_by_role("button", name="save as dragged.toml").click()
     expect(page.get_by_label("Decision")).to_have_value("dragged.toml")
     saved = Costs.read(folder / "dragged.toml")
+    assert saved.unit == "EUR"
     expect_policies_of(page, bw.evaluate(model, str(folder / "credit-test.csv"), costs=saved).to_dict())
 
     capacity = page.get_by_role("region", name="Capacity")

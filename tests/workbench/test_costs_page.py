@@ -63,11 +63,12 @@ def test_a_decision_file_is_read_changed_and_saved(client: TestClient, folder: P
     assert view["document"]["costs"]["lend"] == {"yes": "-0.12 * amount", "no": "0.6 * amount"}
     document = view["document"]
     document["costs"]["refuse"] = {"yes": 20, "no": 0}
+    document["unit"] = "EUR"
     saved = client.put("/api/decision", json={"file": "credit.toml", "version": view["version"], "document": document})
     assert saved.status_code == 200, saved.text
     read = DecisionFile.read(folder / "credit.toml")
     assert read.costs.to_dict()["refuse"] == {"yes": 20.0, "no": 0.0}
-    assert (read.target, read.costs.reject) == ("repaid", "ask")
+    assert (read.target, read.costs.reject, read.costs.unit) == ("repaid", "ask", "EUR")
     late = client.put("/api/decision", json={"file": "credit.toml", "version": view["version"], "document": document})
     assert late.status_code == 409
 

@@ -16,9 +16,10 @@ interface Props {
   readonly rows: Rows;
   readonly facts: Facts | null; // what the server has computed of costs that rest
   readonly stale: boolean;
+  readonly unit: string; // what costs are counted in; may be empty
 }
 
-export function Policies({ outcome, rows, facts, stale }: Props) {
+export function Policies({ outcome, rows, facts, stale, unit }: Props) {
   const of = (name: string) => (facts?.[name] ?? null) as Estimate | null;
   const always = (facts?.["always"] ?? {}) as Record<string, Estimate>;
   const policies: [string, number | null, Estimate | null][] = [
@@ -35,7 +36,7 @@ export function Policies({ outcome, rows, facts, stale }: Props) {
         <h2>Cost per case</h2>
         <div class="wide">
           <table class="policies">
-            <thead><tr><th scope="col">policy</th><th scope="col" class="number">cost</th><th scope="col" class="number">{String(facts?.["interval"] ?? "interval")}</th><td /></tr></thead>
+            <thead><tr><th scope="col">policy</th><th scope="col" class="number">{unit ? `cost (${unit})` : "cost"}</th><th scope="col" class="number">{String(facts?.["interval"] ?? "interval")}</th><td /></tr></thead>
             <tbody>
               {known.map(([name, cost, estimate], at) => (
                 <tr key={name} class={at === 0 ? "chosen" : undefined}>

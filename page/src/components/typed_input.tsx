@@ -11,6 +11,7 @@ interface Props {
   readonly max?: number;
   readonly step?: string;
   readonly placeholder?: string;
+  readonly maxLength?: number;
   readonly "aria-label"?: string;
 }
 

@@ -4,6 +4,7 @@ import type { CostCells } from "./outcome";
 interface Draft {
   readonly version: string | null; // of the file that they are a change of
   readonly costs: CostCells;
+  readonly unit?: string;
 }
 
 const nameOf = (model: string, file: string | null) => `costs:${JSON.stringify([model, file])}`;

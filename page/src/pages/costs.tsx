@@ -11,6 +11,7 @@ import { Policies, type Estimate } from "../components/policies";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
 import { SaveDecision } from "../components/save_decision";
+import { TypedInput } from "../components/typed_input";
 import { useUndo } from "../components/undo";
 import { draftOf, forgetDraft, keepDraft } from "../decide/draft";
 import { load, type Loaded } from "../decide/load";
@@ -39,6 +40,8 @@ function Decide({ view, rows, document, file, version }: Loaded) {
   const steps = useUndo(view.model, () => document.costs, kept?.costs);
   const draft = useMemo(() => signal(steps.now), []);
   const saved = useMemo(() => signal(document.costs), []);
+  const unit = useMemo(() => signal(kept?.unit ?? document.unit ?? ""), []);
+  const savedUnit = useRef(document.unit ?? "");
   const own = useRef(file); // the file that the costs are of: another one once they are saved under its name
   const read = useRef(kept ? kept.version : version); // the version of the file that the costs are a change of
   const moved = useRef<number | null>(null); // when the costs that are drawn next were changed
@@ -56,8 +59,8 @@ function Decide({ view, rows, document, file, version }: Loaded) {
     keep();
   };
   const keep = () => {
-    if (same(steps.now, saved.value)) forgetDraft(view.model, own.current);
-    else keepDraft(view.model, own.current, { version: read.current, costs: steps.now });
+    if (same(steps.now, saved.value) && unit.value === savedUnit.current) forgetDraft(view.model, own.current);
+    else keepDraft(view.model, own.current, { version: read.current, costs: steps.now, unit: unit.value });
   };
   useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
@@ -86,20 +89,23 @@ function Decide({ view, rows, document, file, version }: Loaded) {
       {view.prior_of_decision && <p class="quiet">Posteriors are under the prior of {file}: {rows.states.map((state, at) => `P(${state}) = ${compact(view.prior[at]!)}`).join(", ")}.</p>}
       <CostTable costs={costs} settled={steps.now} states={rows.states} onChange={change} onSettle={settle} />
       <p class="remedies">
+        <label>Unit <TypedInput class="short" placeholder="none" maxLength={20} value={unit.value} onTyped={(text) => { unit.value = text; keep(); }} /></label>
         <button type="button" disabled={!steps.canUndo} onClick={() => undoable(() => steps.undo())}>undo</button>
         <button type="button" disabled={!steps.canRedo} onClick={() => undoable(() => steps.redo())}>redo</button>
       </p>
-      <SaveDecision document={{ ...document, costs }} file={file} version={read.current} changed={!same(costs, saved.value)}
+      <SaveDecision document={{ ...document, unit: unit.value || null, costs }} file={file} version={read.current} changed={!same(costs, saved.value) || unit.value !== savedUnit.current}
         onSaved={(name, kept) => {
           forgetDraft(view.model, own.current);
           own.current = name;
           read.current = kept.version;
           saved.value = kept.document.costs;
+          savedUnit.current = unit.value = kept.document.unit ?? "";
           if (name !== file) go(changed({ decision: name }), { replace: true });
         }}
         onTheirs={(theirs) => {
           read.current = theirs.version;
           saved.value = theirs.document.costs;
+          savedUnit.current = unit.value = theirs.document.unit ?? "";
           change(theirs.document.costs);
           settle();
         }} />
@@ -113,11 +119,11 @@ function Decide({ view, rows, document, file, version }: Loaded) {
           ))}
         </section>
       ) : rows.states.length === 2 && <p class="quiet">The costs depend on the row, and so do the thresholds.</p>}
-      <Policies outcome={outcome} rows={rows} facts={certified.facts} stale={stale} />
+      <Policies outcome={outcome} rows={rows} facts={certified.facts} stale={stale} unit={unit.value} />
       {!view.has_truth && <p class="quiet">The rows do not say which state was true, so only the promised cost is known.</p>}
       {certified.problem && <ProblemNote problem={certified.problem} />}
       <p role="status" class={stale ? "certified stale" : "certified"}>
-        {certified.paid && <>Cost per case <b>{compact(certified.paid.mean)}</b>, {String(certified.facts!["interval"])} {compact(certified.paid.low)} to {compact(certified.paid.high)}.</>}
+        {certified.paid && <>Cost per case <b>{compact(certified.paid.mean)}</b>{unit.value && ` ${unit.value}`}, {String(certified.facts!["interval"])} {compact(certified.paid.low)} to {compact(certified.paid.high)}.</>}
       </p>
       <Capacity model={view.model} table={view.table} file={file} document={{ ...document, costs: steps.now }} />
       <SameAsBox same={certified.same} />

@@ -81,7 +81,7 @@ class CostsDisplay(Display):
         ax.barh(places, means, color=colours, xerr=np.where(np.isfinite(reach), reach, 0.0), ecolor=INK)
         ax.set_yticks(places, names)
         ax.invert_yaxis()
-        ax.set_xlabel("cost per case")
+        ax.set_xlabel(self.evaluation.decisions.costs.in_unit("cost per case"))
         titled(ax, f"Cost per case, with {number(100 * self.evaluation.level)} % intervals")
         bare(ax, "left", grid="x")
 

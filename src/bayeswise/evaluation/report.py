@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -86,7 +87,8 @@ def _costs(evaluation: Evaluation) -> str:
         [name, *map(number, numbers)]
         for name, *numbers in zip(names, columns["cost_per_case"], columns["low"], columns["high"], strict=True)
     ]
-    return f"<h2>Cost per case</h2>{picture}{table(['', 'mean', 'low', 'high'], rows)}"
+    heading = escape(evaluation.decisions.costs.in_unit("Cost per case"))
+    return f"<h2>{heading}</h2>{picture}{table(['', 'mean', 'low', 'high'], rows)}"
 
 
 def _confusion(evaluation: Evaluation) -> str:
@@ -189,7 +191,7 @@ def _cost_lines(evaluation: Evaluation) -> Iterator[str]:
     interval = f" ({evaluation.interval})" if evaluation.n_folds else ""
     yield f"{n_rows:,} row{'s' * (n_rows != 1)}, {evaluation.how}{interval}"
     columns = evaluation.to_columns()
-    lines: list[tuple[str, ...]] = [("", "cost per case", "low", "high")]
+    lines: list[tuple[str, ...]] = [("", evaluation.decisions.costs.in_unit("cost per case"), "low", "high")]
     for name, *numbers in zip(*columns.values(), strict=True):
         lines.append((shown(name, 40), *map(number, numbers)))
     yield from aligned(lines)

@@ -51,6 +51,25 @@ def test_costs_come_from_toml_and_csv(tmp_path: Path) -> None:
     assert bw.Costs.read(csv).to_dict()["bin"] == {"spam": 0.0, "ham": "amount / 2"}
 
 
+def test_a_unit_stands_in_headings_and_goes_with_the_costs(tmp_path: Path) -> None:
+    path = tmp_path / "decision.toml"
+    path.write_text('unit = "EUR"\n[costs]\nact = { y = 0, n = 5 }\nwait = { y = 2, n = 0 }\n')
+    costs = bw.Costs.read(path)
+    assert DecisionFile.read(path).costs.unit == "EUR"
+    others = [costs.aligned(["n", "y"]), costs.with_reject(1), costs.changed({"act": {"n": 7}}), costs.for_row({})]
+    assert {each.unit for each in others} == {"EUR"}
+    ones = np.ones(1)
+    known = HeldOut(("y", "n"), np.array([[0.9, 0.1]]), np.array([0]), ones, ones > 0, "as it is")
+    assert "cost per case (EUR)" in str(evaluation_of(known, costs))
+    assert "(EUR)" in costs._repr_html_()
+
+
+@pytest.mark.parametrize("unit", ["", "  ", 3, "a\nb", "x" * 21])
+def test_a_unit_is_a_short_word(unit: Any) -> None:
+    with pytest.raises(CostError, match="the unit of costs is a short word"):
+        bw.Costs({"act": {"y": 0, "n": 5}, "wait": {"y": 2, "n": 0}}, unit=unit)
+
+
 def test_a_file_may_name_gains_instead(tmp_path: Path) -> None:
     path = tmp_path / "gains.toml"
     path.write_text('reject = "ask"\n[utilities]\nlend = { yes = "0.12 * amount", no = -6 }\nask = -1\n')

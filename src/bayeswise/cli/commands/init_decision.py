@@ -80,6 +80,9 @@ def decision_lines(examination: Examination) -> Iterator[str]:
     yield "# The action below that stands for `I do not know`, if there is one:"
     yield '# reject = "ask"'
     yield ""
+    yield "# What the costs below are counted in, for headings:"
+    yield '# unit = "EUR"'
+    yield ""
     total = sum(count for _, count in found.classes)
     yield f"# How frequent each class is where you decide, if not as in this table ({total:,} rows):"
     shares = ", ".join(f"{toml_key(label)} = {count / max(total, 1):.4g}" for label, count in found.classes)

@@ -63,6 +63,23 @@ def check_distinct(labels: Sequence[Label], what: str) -> None:
         seen.add(label_key(label))
 
 
+_LONGEST_UNIT = 20
+
+
+def checked_unit(unit: Any) -> str | None:
+    """A short word for what costs are counted in, or none.
+
+    >>> checked_unit(" EUR "), checked_unit(None)
+    ('EUR', None)
+    """
+    if unit is None:
+        return None
+    word = unit.strip() if isinstance(unit, str) else ""
+    if not (word and word.isprintable() and len(word) <= _LONGEST_UNIT):
+        raise CostError(f"the unit of costs is a short word; found {shown(unit)}", fix='write unit = "EUR"')
+    return word
+
+
 def _a(what: str) -> str:
     return f"an {what}" if what[0] in "aeiou" else f"a {what}"
 

@@ -17,6 +17,7 @@ from bayeswise.decisions.costs.cells import (
     cell_values,
     cells_of,
     check_distinct,
+    checked_unit,
     false_alarms,
     position_of,
     states_named,
@@ -47,6 +48,7 @@ class Costs:
     cFN       the cost of a false negative
     states    all states, in order; two of them, the positive one first, with cFP and cFN
     reject    the action that refuses to decide, if there is one
+    unit      what the costs are counted in, such as EUR or minutes: for headings
     textual   names of states are text, whatever the labels of a model are, as in a file
 
     >>> mail = Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5})
@@ -64,6 +66,7 @@ class Costs:
     cells: tuple[tuple[Cell, ...], ...]  # one row for each action, one cell for each state
     reject: Label | None  # the action that refuses to decide, if one does
     textual: bool  # read from a file: the names of states are text, whatever the labels are
+    unit: str | None  # what the costs are counted in
 
     def __init__(
         self,
@@ -74,6 +77,7 @@ class Costs:
         states: Sequence[Any] | None = None,
         reject: Any = None,
         textual: bool = False,
+        unit: str | None = None,
     ) -> None:
         if cFP is not None or cFN is not None:
             costs = false_alarms(costs, cFP, cFN, states)
@@ -88,11 +92,13 @@ class Costs:
         cells = tuple(cells_of(action, entries, found) for action, entries in given.items())
         actions = tuple(given)
         refusing = None if reject is None else actions[position_of(reject, actions, "the costs have no action")]
-        self._fill(actions, found, cells, refusing, textual)
+        self._fill(actions, found, cells, refusing, textual, checked_unit(unit))
         warn_of(self.warnings, stacklevel=3)
 
-    def _fill(self, actions: Any, states: Any, cells: Any, reject: Label | None, textual: bool) -> None:
-        self.__dict__.update(actions=actions, states=states, cells=cells, reject=reject, textual=textual)
+    def _fill(
+        self, actions: Any, states: Any, cells: Any, reject: Label | None, textual: bool, unit: str | None
+    ) -> None:
+        self.__dict__.update(actions=actions, states=states, cells=cells, reject=reject, textual=textual, unit=unit)
 
     @classmethod
     def _of(
@@ -102,10 +108,11 @@ class Costs:
         cells: Any,
         reject: Label | None = None,
         textual: bool = False,
+        unit: str | None = None,
     ) -> Costs:
         """A table made of checked parts; nobody is warned again."""
         made = cls.__new__(cls)
-        made._fill(actions, states, cells, reject, textual)
+        made._fill(actions, states, cells, reject, textual, unit)
         return made
 
     # -- other ways to say it ---------------------------------------------------------------------------------
@@ -185,7 +192,7 @@ class Costs:
         actions, cells = (label, *self.actions), (row, *self.cells)
         if not first:
             actions, cells = (*self.actions, label), (*self.cells, row)
-        made = Costs._of(actions, self.states, cells, label, self.textual)
+        made = Costs._of(actions, self.states, cells, label, self.textual, self.unit)
         warn_of(made.warnings, stacklevel=3)
         return made
 
@@ -199,7 +206,7 @@ class Costs:
         for action, entries in cells.items():
             label = self.actions[position_of(action, self.actions, "the costs have no action")]
             rows[label] = {**rows[label], **entries} if isinstance(entries, Mapping) else entries
-        return Costs(rows, states=self.states, reject=self.reject, textual=self.textual)
+        return Costs(rows, states=self.states, reject=self.reject, textual=self.textual, unit=self.unit)
 
     # -- the numbers ------------------------------------------------------------------------------------------
     @property
@@ -250,7 +257,7 @@ class Costs:
                 raise CostError(f"the costs depend on {name!r}, which the row does not have", fix=fix)
         cells = self.of_rows(numbers_of({name: [row[name]] for name in self.columns}, self.columns), 1)
         numbers = tuple(tuple(float(np.ravel(cell)[0]) for cell in line) for line in cells)
-        return Costs._of(self.actions, self.states, numbers, self.reject, self.textual)
+        return Costs._of(self.actions, self.states, numbers, self.reject, self.textual, self.unit)
 
     def aligned(self, states: Sequence[Any]) -> Costs:
         """The same costs with the states in another order; both must name the same ones."""
@@ -272,7 +279,7 @@ class Costs:
             )
         order = [known[_match(state, self.textual)] for state in labels]
         cells = tuple(tuple(row[k] for k in order) for row in self.cells)
-        return Costs._of(self.actions, labels, cells, self.reject, self.textual)
+        return Costs._of(self.actions, labels, cells, self.reject, self.textual, self.unit)
 
     def action(self, label: Any) -> int:
         """The position of an action."""
@@ -300,6 +307,14 @@ class Costs:
         return self.rule(row).plot(ax, posterior=posterior)
 
     # -- as data, text and pages ---------------------------------------------------------------------------------
+    def in_unit(self, what: str) -> str:
+        """A heading with the unit, where there is one.
+
+        >>> Costs({"act": {"y": 0, "n": 5}, "wait": {"y": 2, "n": 0}}, unit="EUR").in_unit("cost per case")
+        'cost per case (EUR)'
+        """
+        return what if self.unit is None else f"{what} ({self.unit})"
+
     def to_dict(self) -> dict[Label, dict[Label, float | str]]:
         """{action: {state: cost}}, formulas as text."""
         return {
@@ -319,10 +334,12 @@ class Costs:
         return f"Costs({'; '.join(f'{shown(action)}: {line(row)}' for action, row in self._rows())})"
 
     def _repr_html_(self) -> str:
+        from html import escape
+
         from bayeswise.render.page import fragment, table
 
         rows = [[action, *map(_shown, row)] for action, row in self._rows()]
-        return fragment("<h3>Costs</h3>", table(["action", *self.states], rows))
+        return fragment(f"<h3>{escape(self.in_unit('Costs'))}</h3>", table(["action", *self.states], rows))
 
 
 def _shown(cell: Cell) -> str:

@@ -25,7 +25,7 @@ from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.schema import KINDS
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
-_KEYS = ("target", "kinds", "costs", "utilities", "number", "reject", "prior", "priors", "prices")
+_KEYS = ("target", "kinds", "costs", "utilities", "number", "reject", "unit", "prior", "priors", "prices")
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,7 @@ class DecisionFile:
     target = "loan"
     kinds.zip = "category"
     reject = "ask"                  # the action that refuses, if one does
+    unit = "EUR"                    # what the costs are counted in
     costs.ask = 2
     costs.grant = { good = "-0.1 * amount", bad = "amount" }
     prior = { good = 0.9, bad = 0.1 }

@@ -55,7 +55,7 @@ def read_document(path: str | os.PathLike[str]) -> dict[str, Any] | Source:
 
 
 def costs_of_document(document: Mapping[str, Any], where: str) -> Costs:
-    """The `costs` of a decision file, or its `utilities` with the sign turned, and its `reject`."""
+    """The `costs` of a decision file, or its `utilities` with the sign turned, its `reject` and `unit`."""
     found = [key for key in ("costs", "utilities") if isinstance(document.get(key), dict)]
     if len(found) != 1:
         what = "both [costs] and [utilities]" if found else "no [costs]"
@@ -64,7 +64,7 @@ def costs_of_document(document: Mapping[str, Any], where: str) -> Costs:
 
     def made() -> Costs:
         costs = {action: turned(entries) for action, entries in given.items()} if found == ["utilities"] else given
-        return Costs(costs, reject=document.get("reject"), textual=True)
+        return Costs(costs, reject=document.get("reject"), textual=True, unit=document.get("unit"))
 
     return _located(where, made)
 

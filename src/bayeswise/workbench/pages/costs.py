@@ -57,6 +57,7 @@ class DecisionDocument(Said):
 
     target: Name | None = None
     reject: Name | None = None
+    unit: Annotated[str, Field(max_length=20)] | None = None
     costs: Annotated[dict[Name, dict[Name, Cell]], Field(min_length=1, max_length=1_000)]
     prior: Annotated[dict[Name, float], Field(max_length=10_000)] | None = None
     prices: Annotated[dict[Name, float], Field(max_length=10_000)] = Field(default_factory=dict)
@@ -310,6 +311,7 @@ def document_of(document: dict[str, Any], where: str) -> DecisionDocument:
     return DecisionDocument(
         target=read.target,
         reject=None if read.costs.reject is None else str(read.costs.reject),
+        unit=read.costs.unit,
         costs=cells,
         prior=None if read.prior is None else dict(read.prior),
         prices=dict(read.prices),
