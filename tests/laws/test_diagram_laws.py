@@ -10,7 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bayeswise.diagrams import InfluenceDiagram, Utility
-from bayeswise.diagrams.files import from_document, to_document, toml_text
+from bayeswise.diagrams.documents import from_document, to_document
+from bayeswise.diagrams.files import toml_text
 from bayeswise.foundation.errors import ParameterError
 from tests.diagram_cases import best_by_enumeration, oil, random_diagram
 

@@ -1,15 +1,16 @@
 """Influence diagrams: what to do, and when, on what is known then.
 
-diagram.py  a network, decisions and utilities, checked when they meet
-nodes.py    chance, decision and utility nodes as one writes them down
-forbidden.py  options that are not allowed in some cases
-attitude.py   what a sum is worth to somebody who minds risk
+diagram.py     a network, decisions and utilities, checked when they meet
+nodes.py       chance, decision and utility nodes as one writes them down
+forbidden.py   options that are not allowed in some cases
+attitude.py    what a sum is worth to somebody who minds risk
 attributes.py  several attributes of what is gained, weighed into one sum
-nested.py   tables nested by the states of the parents
-solving/    the best policies
-analysis/   what knowing more is worth, risk, and how much hangs on one number
-files.py    TOML and JSON
-plots.py    the picture of the graph, and the outcomes of a policy
+nested.py      tables nested by the states of the parents
+solving/       the best policies
+analysis/      what knowing more is worth, risk, and how much hangs on one number
+documents.py   tables of plain values, checked
+files.py       TOML, JSON and the formats of other programs
+plots.py       the picture of the graph, and the outcomes of a policy
 """
 
 from bayeswise.diagrams.attitude import Exponential, PiecewiseLinear

@@ -422,7 +422,7 @@ class InfluenceDiagram:
         decisions before them on (as many as fit), and `bounds` has what these policies lead to and what no policies
         exceed; `exact` refuses instead.
         """
-        from bayeswise.diagrams.solving.solution import solve
+        from bayeswise.diagrams.solving.solve import solve
 
         return solve(self, evidence, policies, starts, recall, exact)
 

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from bayeswise.decisions.costs.decision_file import DecisionFile
-from bayeswise.diagrams.files import from_document, read
+from bayeswise.diagrams.documents import from_document
+from bayeswise.diagrams.files import read
 from bayeswise.foundation.errors import CostError, SourceError
 from bayeswise.store.parsing import check_toml
 

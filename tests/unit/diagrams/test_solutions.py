@@ -104,7 +104,7 @@ def test_policies_of_ones_own_are_judged() -> None:
     assert oil().regret(mine) == pytest.approx(22.5 - 11)
     coin = oil().evaluate({"test": "no", "drill": [0.5, 0.5]})
     assert coin.utility == pytest.approx(10.0)
-    assert coin.in_words()[1] == "drill: by chance, see its table"
+    assert coin.in_words()[1] == "drill: yes with 0.5, no with 0.5"
     half = {"yes": {"closed": [0.5, 0.5], "open": "no", "diffuse": "no", "not done": "no"}, "no": "yes"}
     assert oil().solve(policies={"drill": half}).utility == pytest.approx(20.0)  # then a test is not worth its price
 

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from bayeswise.diagrams.analysis.entries import Entry, WeightEntry, entry_of
 from bayeswise.diagrams.solving.policy import Policy
-from bayeswise.diagrams.solving.solution import Solution, evidence_codes, policies_of, policy_tables, solver_for
+from bayeswise.diagrams.solving.solution import Solution, policies_of
+from bayeswise.diagrams.solving.solve import evidence_codes, policy_tables, solver_for
 from bayeswise.diagrams.solving.solver import Outcome
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.numbers import number

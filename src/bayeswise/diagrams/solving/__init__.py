@@ -11,5 +11,6 @@ bounded.py      policies that recall less where tables would be too large, and w
 remedies.py     what to do about a diagram that is too large, tried before it is recommended
 policy.py       what a decision does in each case
 stochastic.py   policies that choose by chance, and what a policy loses to the best
+solve.py        from a diagram to its solution, in the way that fits it
 solution.py     policies, and what they lead to
 """

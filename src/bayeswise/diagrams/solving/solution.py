@@ -10,18 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.diagrams.attitude import PiecewiseLinear
 from bayeswise.diagrams.attributes import AttributeOutcomes
-from bayeswise.diagrams.solving.bounded import Bounds
-from bayeswise.diagrams.solving.elimination import LARGEST_STEP, StepTooLargeError
-from bayeswise.diagrams.solving.limited import EXACT, STARTS, Proof, Responses, Rule, Search, SumResponses
-from bayeswise.diagrams.solving.policy import Policy, given_policy
-from bayeswise.diagrams.solving.products import ProductResponses
-from bayeswise.diagrams.solving.remedies import bounded_instead, knowing_less, recalls_too_much, told_to_decisions
-from bayeswise.diagrams.solving.solver import Choice, Outcome, Solver
-from bayeswise.foundation import directed_graph as graph
+from bayeswise.diagrams.solving.limited import EXACT, Proof
+from bayeswise.diagrams.solving.policy import Policy
+from bayeswise.diagrams.solving.solver import Choice, Outcome
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
+from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import BeliefNetwork, Distribution, Node
 from bayeswise.render.labels import guess, shown
 from bayeswise.render.numbers import number
@@ -33,7 +27,6 @@ if TYPE_CHECKING:
     from bayeswise.render.graph.picture import Picture
     from bayeswise.render.graph.plot import GraphDisplay
 
-_PLANS = 64
 _ROUNDING = 1e-13  # of two sums whose difference is then 0
 
 
@@ -280,169 +273,6 @@ class Solution:
         return f"Solution(utility {number(self.utility, 6)}; {'; '.join(self.in_words())})"
 
 
-def solve(
-    diagram: InfluenceDiagram,
-    evidence: Mapping[str, Any] | None,
-    policies: Mapping[str, Any] | None,
-    starts: int = STARTS,
-    recall: int | None = None,
-    exact: bool = False,
-) -> Solution:
-    """Plans are made once for each kind of question and kept with the diagram."""
-    _refuse_recall(diagram, recall, exact)
-    if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
-        raise ParameterError(f"the search has {starts!r} starts", fix="give a whole number from 1 on")
-    codes: dict[str, int] = {}
-    given: dict[str, Policy] = {}
-    if evidence or policies:
-        codes = evidence_codes(diagram, evidence)
-        for name in policies or {}:
-            if name in codes:
-                raise ParameterError(f"{name!r} has both evidence and a policy", fix="give it one of them")
-        given = {name: given_policy(diagram, name, rule) for name, rule in (policies or {}).items()}
-        _refuse_consequences(diagram, codes, given)
-        _refuse_forbidden(diagram, codes)
-    outcome, proof = _best(diagram, codes, given, starts, recall, exact)
-    seen = {name: diagram.states(name)[code] for name, code in codes.items()}
-    if outcome.log_evidence == -math.inf:
-        _explain_conflict(diagram, policies_of(diagram, outcome, given), seen)
-    return Solution(diagram, seen, outcome, given, proof)
-
-
-def _best(
-    diagram: InfluenceDiagram,
-    codes: Mapping[str, int],
-    given: Mapping[str, Policy],
-    starts: int,
-    recall: int | None,
-    exact: bool,
-) -> tuple[Outcome, Proof]:
-    """The best policies, and whether they are proven to be."""
-    attitude = diagram.attitude
-    if isinstance(attitude, PiecewiseLinear):
-        outcome, proof = _best(diagram.with_utility_of_sum, codes, given, starts, recall, exact)
-        return _in_money(outcome, attitude), _bound_in_money(proof, attitude)
-    seen, tables = _by_place(diagram, codes), policy_tables(diagram, given)
-    structure, numbers = diagram.structure, diagram.numbers
-    remembers_all = attitude is None and not diagram.forgets
-    too_large: StepTooLargeError | None = None
-    if remembers_all and recall is None:
-        try:
-            return solver_for(diagram, codes, given).run(numbers, seen, tables), EXACT
-        except StepTooLargeError as error:
-            too_large = error
-    rules = {
-        diagram.place(name): Rule(tuple(sorted(map(diagram.place, policy.knows))), tables[diagram.place(name)])
-        for name, policy in given.items()
-    }
-    if remembers_all:
-        bounds = Bounds(structure, told_to_decisions(diagram), seen, rules)
-        if recall is not None:
-            if not bounds.fits(recall, LARGEST_STEP):
-                raise recalls_too_much(recall, bounds.chosen_recall())
-            return bounds.solve(numbers, recall)
-        assert too_large is not None
-        chosen = bounds.chosen_recall()
-        if chosen is None:
-            raise knowing_less(diagram, too_large)
-        if exact:
-            raise bounded_instead(too_large)
-        return bounds.solve(numbers, chosen)
-    respond: Responses = SumResponses(structure, numbers, seen)
-    if attitude is not None:
-        respond = ProductResponses(structure, numbers, seen, attitude.tolerance)
-    search = Search(structure, numbers, seen, rules, respond, forgets=diagram.forgets)
-    return search.outcome(diagram._full_past, starts=starts)
-
-
-def _refuse_recall(diagram: InfluenceDiagram, recall: int | None, exact: bool) -> None:
-    if recall is None:
-        return
-    if isinstance(recall, bool) or not isinstance(recall, int) or recall < 0:
-        raise ParameterError(
-            f"recall is {recall!r:.80}", fix="give the number of decisions that are recalled, from 0 on"
-        )
-    if exact:
-        raise ParameterError("a solution that recalls less is not exact", fix="leave out recall or exact=True")
-    if diagram.forgets or not (diagram.attitude is None or isinstance(diagram.attitude, PiecewiseLinear)):
-        word = "whose decisions forget" if diagram.forgets else "with an exponential utility"
-        raise ParameterError(f"recall is not for diagrams {word}", fix="leave out recall")
-
-
-def _in_money(outcome: Outcome, attitude: PiecewiseLinear) -> Outcome:
-    """Expected utilities as the sums that are worth as much."""
-    choices = {
-        decision: choice._replace(expected=attitude.inverse(choice.expected))
-        for decision, choice in outcome.choices.items()
-    }
-    return outcome._replace(choices=choices, utility=float(attitude.inverse(outcome.utility)))
-
-
-def _bound_in_money(proof: Proof, attitude: PiecewiseLinear) -> Proof:
-    return proof if proof.bound is None else replace(proof, bound=float(attitude.inverse(proof.bound)))
-
-
-def evidence_codes(diagram: InfluenceDiagram, evidence: Mapping[str, Any] | None) -> dict[str, int]:
-    """The evidence by name and position of the state."""
-    return {name: diagram.code(name, state) for name, state in (evidence or {}).items()}
-
-
-def solver_for(diagram: InfluenceDiagram, codes: Mapping[str, int], given: Mapping[str, Policy]) -> Solver:
-    """The plans for evidence on these nodes and policies with these arguments."""
-    kept = diagram._solvers
-    key = (frozenset(codes), frozenset((name, policy.knows) for name, policy in given.items()))
-    if key not in kept:
-        if len(kept) >= _PLANS:
-            del kept[next(iter(kept))]
-        scopes = {diagram.place(n): sorted(map(diagram.place, policy.knows)) for n, policy in given.items()}
-        kept[key] = Solver(diagram.structure, [diagram.place(name) for name in codes], scopes)
-    return kept[key]
-
-
-def policy_tables(diagram: InfluenceDiagram, given: Mapping[str, Policy]) -> dict[int, FloatArray]:
-    """The tables of given policies with axes ascending by position."""
-    return {diagram.place(n): diagram._axes(policy.table, [*policy.knows, n]) for n, policy in given.items()}
-
-
-def _by_place(diagram: InfluenceDiagram, codes: Mapping[str, int]) -> dict[int, int]:
-    return {diagram.place(name): code for name, code in codes.items()}
-
-
-def _refuse_consequences(diagram: InfluenceDiagram, codes: Mapping[str, int], given: Mapping[str, Policy]) -> None:
-    """Evidence about what an open decision brings about would be known before it is brought about."""
-    settled = [diagram.place(name) for name in codes if name in diagram.decisions]
-    above = [list(parents) for parents in diagram.network._parents]
-    for name, policy in given.items():
-        above[diagram.place(name)] = [diagram.place(node) for node in policy.knows]
-    open_decisions = [name for name in diagram.decisions if name not in codes and name not in given]
-    for name in codes:
-        if name in diagram.decisions:
-            continue
-        causes = graph.ancestors_of(above, [diagram.place(name)])
-        for decision in open_decisions:
-            if diagram.place(decision) in causes and diagram.place(decision) not in settled:
-                raise ParameterError(
-                    f"{name!r} depends on the decision {decision!r}, which is still open",
-                    fix=f"say what was decided too, as in {{{decision!r}: {diagram.states(decision)[0]!r}, ...}}",
-                )
-
-
-def _refuse_forbidden(diagram: InfluenceDiagram, codes: Mapping[str, int]) -> None:
-    """An option that was taken must be allowed in some case that agrees with the evidence."""
-    for name in codes:
-        masked = diagram.allowed(name) if name in diagram.decisions else None
-        if masked is None:
-            continue
-        seen = tuple(codes.get(node, slice(None)) for node in masked.knows)
-        if not masked.mask[(*seen, codes[name])].any():
-            case = ", ".join(f"{node} = {diagram.states(node)[codes[node]]}" for node in masked.knows if node in codes)
-            option = diagram.states(name)[codes[name]]
-            raise ParameterError(
-                f"the option {option!r} of {name!r} is forbidden{f' if {case}' if case else ''}",
-                fix="give an option that is allowed",
-            )
-
-
 def policies_of(diagram: InfluenceDiagram, outcome: Outcome, given: Mapping[str, Policy]) -> dict[str, Policy]:
     """The policies by name, from the first decision to the last."""
     found: dict[str, Policy] = {}
@@ -490,10 +320,3 @@ def network_under(
         else:
             nodes.append(diagram.network.node(name))
     return BeliefNetwork(nodes, name=diagram.name)
-
-
-def _explain_conflict(diagram: InfluenceDiagram, policies: Mapping[str, Policy], seen: Mapping[str, Label]) -> None:
-    """The network says which part of the evidence contradicts itself; decisions are open in the first one."""
-    for network in (diagram.network, network_under(diagram, policies, seen)):
-        network.query(diagram.names[0], seen)
-    raise ImpossibleEvidenceError("the evidence has probability 0", fix="take a part of it back")

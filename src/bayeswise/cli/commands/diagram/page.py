@@ -100,7 +100,7 @@ def sensitive(found: Sensitivity) -> Answer:
 
 def shown(diagram: InfluenceDiagram) -> Answer:
     """The nodes, what they depend on, and what is known when."""
-    from bayeswise.diagrams.files import to_document
+    from bayeswise.diagrams.documents import to_document
 
     nodes = []
     for name in (*diagram.names, *diagram.utilities):
