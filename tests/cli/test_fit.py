@@ -337,6 +337,7 @@ def test_help_is_grouped_by_what_every_model_has_columns_and_models(bayeswise: C
         "Gaussian classes (gaussian)",
         "Regressions (logistic, linear)",
         "Networks (tan, aode, k-dependence, markov-blanket)",
+        "Trees (tree)",
         "All models (auto)",
     ]
     groups = dict(zip(titles, re.split(r"^\S.*:\n", text, flags=re.MULTILINE)[-len(titles) :], strict=True))

@@ -28,7 +28,7 @@ class Exponential:
 
     >>> even = Exponential(100.0).certainty_equivalent([-50.0, 100.0], [0.5, 0.5])
     >>> round(even, 3)
-    -1.155
+    -0.827
     """
 
     tolerance: float

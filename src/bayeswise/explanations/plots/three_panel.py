@@ -184,6 +184,7 @@ def _stacked(ax: Axes, longest: int) -> tuple[list[Axes], list[tuple[float, floa
     """The same one above the other, for a narrow page, and where the signs between them stand."""
     figure = ax.get_figure(root=True)
     wide, tall = figure.get_size_inches() if figure is not None else (5.0, 8.0)
+    tall = max(tall, 2.5 + 2.0 * _STACKED)  # in a lower figure all of it is squeezed
     left = min(0.5, (0.2 + 0.1 * longest) / wide)
     bottom, top, between = 0.5 / tall, 1.0 - 0.95 / tall, 0.62 / tall
     share = (_STACKED - 0.62) / tall
