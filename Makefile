@@ -131,7 +131,7 @@ $(VENV)/.build: pyproject.toml CMakeLists.txt
 	@$(PYTHON) -c "import sys; sys.exit(sys.version_info < (3, 11) and 'Python 3.11 or later is needed: make PYTHON=python3.12')"
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -c "import tomllib; print(*tomllib.load(open('pyproject.toml', 'rb'))['build-system']['requires'], sep='\n')" > $@
-	$(PIP) -r $@
+	$(PIP) --no-compile -r $@
 	$(BIN)/python -c "from scikit_build_core.build import get_requires_for_build_editable as needs; print(*needs(), sep='\n')" > $@
 	$(PIP) -r $@
 
