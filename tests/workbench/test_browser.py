@@ -544,6 +544,8 @@ def test_cases_are_labelled_with_keys_and_a_session_is_resumed(tab: Tab) -> None
     folder = tab.served.folder
     (folder / "pool.csv").write_text("x,colour\n" + "".join(f"{n},{'red' if n % 3 else 'blue'}\n" for n in range(40)))
     page = tab.open("/label?table=pool.csv&target=size&classes=small,large&session=sizes")
+    line = "bayeswise label pool.csv --target size --classes small,large --output sizes/"
+    expect(page.get_by_label("The same without this page")).to_contain_text(line)
     page.get_by_role("button", name="start").click()
     said = page.get_by_role("status")
 

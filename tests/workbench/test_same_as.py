@@ -11,9 +11,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 from starlette.testclient import TestClient
 
 import bayeswise as bw
+from tests.workbench.conftest import Tab
 
 Run = Callable[[dict[str, str]], tuple[str, dict[str, Any]]]
 LEND = {"lend": {"no": "0.5 * amount", "yes": -100.0}, "refuse": {"no": 0.0, "yes": 0.0}}
@@ -146,3 +148,35 @@ def test_settings_that_were_moved_are_those_of_a_fit_of_the_same_columns(credit:
     assert bw.load("moved.bayeswise").predict_proba("credit-test.csv") == pytest.approx(
         model.predict_proba("credit-test.csv"), rel=1e-12
     )
+
+
+@pytest.mark.parametrize(
+    ("lesson", "numbers", "shown", "said"),
+    [
+        ("bayes-rule", "&prior=0.01&sensitivity=0.9&false_positives=0.05", "0.1538", "0.153846"),
+        ("boundary", "&boundary=24", "0.10134", "0.1013"),
+        ("coin", "&a=3&heads=7&tails=2", "Beta(10, 4)", "BetaPrior(successes=10, failures=4)"),
+        ("smoothing", "&alpha=1", "0.1250", "0.125"),
+        ("counted-twice", "&copies=2&yes=0.8", "0.8000", "0.8"),
+    ],
+)
+def test_lessons_are_those_of_the_package(
+    tab: Tab, bayeswise: Any, lesson: str, numbers: str, shown: str, said: str
+) -> None:
+    page = tab.open(f"/learn?lesson={lesson}{numbers}")
+    expect(page.get_by_role("status")).to_contain_text(shown)
+    shell, python = (box.inner_text() for box in page.locator(".same pre").all())
+    answer = bayeswise(*shlex.split(shell)[1:])
+    assert answer.code == 0, answer.err
+    assert said in answer.out
+    with redirect_stdout(io.StringIO()) as printed:
+        exec(python, {})
+    assert said in printed.getvalue() or lesson == "bayes-rule"
+
+
+def test_classes_in_a_plane_are_drawn_by_python_alone(tab: Tab) -> None:
+    page = tab.open("/learn?lesson=shapes&shared=1&x_a=-2")
+    [box] = page.locator(".same pre").all()
+    defined: dict[str, Any] = {}
+    exec(box.inner_text(), defined)
+    assert defined["plane"].mean[0].tolist() == [-2.0, 0.0]

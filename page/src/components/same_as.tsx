@@ -3,14 +3,19 @@ import { signal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import type { Schemas } from "../api/client";
 
-/** `about` says what it is the same of, where a page has several. */
+/** `about` says what it is the same of, where a page has several. What only one of the two can do stands there alone. */
 export function SameAsBox({ same, about = "" }: { same: Schemas["SameAs"]; about?: string }) {
   return (
     <section class="same" aria-label={`The same without this page${about}`}>
-      <Snippet title={`On the command line${about}`} text={same.shell} />
-      <Snippet title={`In Python${about}`} text={same.python} />
+      {same.shell && <Snippet title={`On the command line${about}`} text={same.shell} />}
+      {same.python && <Snippet title={`In Python${about}`} text={same.python} />}
     </section>
   );
+}
+
+/** Words as a line for the shell, quoted where that is needed. */
+export function shellLine(...words: readonly string[]): string {
+  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'"'"'`)}'`)).join(" ");
 }
 
 export function Snippet({ title, text }: { title: string; text: string }) {

@@ -1,8 +1,10 @@
 // Two normal classes in a plane: equal covariances part them by a line, different ones by a curve.
 import { ChartWithTable } from "../components/chart_with_table";
+import { SameAsBox } from "../components/same_as";
 import { compact } from "../numbers";
 import { useNumbers } from "./numbers_in_url";
 import { Plane, type Scales } from "./plane";
+import { python, rest } from "./same";
 import { Slider } from "./slider";
 
 const DEFAULTS = { x_a: -1.5, y_a: 0, wide_a: 1, tall_a: 1, lean_a: 0, x_b: 1.5, y_b: 0.5, wide_b: 1.6, tall_b: 0.7, lean_b: 0.5, prior_a: 0.5, shared: 0 };
@@ -62,6 +64,11 @@ export function Boundaries() {
         {now.shared === 1 || sameShape(a, b) ? "Equal covariances: the squares cancel and the boundary is a line (linear discriminant analysis)."
           : "Different covariances: the squares stay and the boundary is a conic (quadratic discriminant analysis)."} Ellipses are 1 and 2 standard deviations; drag a mean.
       </p>
+      <SameAsBox same={{
+        shell: "",
+        python: python(`classes = {${[a, b].map((each, at) => `"${"ab"[at]}": ([${each.x}, ${each.y}], [[${each.xx}, ${each.xy}], [${each.xy}, ${each.yy}]])`).join(", ")}}`,
+          `plane = bw.ClassPlane.of(classes, {"a": ${now.prior_a}, "b": ${rest(now.prior_a)}})`, "plane.plot()"),
+      }} />
     </div>
   );
 }

@@ -1,10 +1,12 @@
 // The belief about a coin after each toss: prior, likelihood and posterior are curves of one family.
 import { line } from "d3-shape";
 import { ChartWithTable } from "../components/chart_with_table";
+import { SameAsBox } from "../components/same_as";
 import { compact } from "../numbers";
 import { betaDensity } from "./distributions";
 import { useNumbers } from "./numbers_in_url";
 import { places, Plane } from "./plane";
+import { python } from "./same";
 import { Slider } from "./slider";
 
 const DEFAULTS = { a: 2, b: 2, heads: 0, tails: 0 };
@@ -55,6 +57,10 @@ export function Coin() {
         {now.heads} heads, {now.tails} tails: the posterior is Beta({compact(a)}, {compact(b)}), mean <b>{mean.toFixed(4)}</b>, standard deviation {spread.toFixed(4)}.
         {now.heads + now.tails > 0 && ` The maximum likelihood is ${(now.heads / (now.heads + now.tails)).toFixed(4)}.`}
       </p>
+      <SameAsBox same={{
+        shell: now.heads + now.tails ? `bayeswise beliefs beta:successes=${now.a},failures=${now.b} --data${" 1".repeat(now.heads)}${" 0".repeat(now.tails)}` : "",
+        python: python(`print(bw.families.BetaPrior(successes=${now.a} + ${now.heads}, failures=${now.b} + ${now.tails}))`),
+      }} />
     </div>
   );
 }

@@ -1,8 +1,10 @@
 // Naive Bayes counts a copy of a feature as new evidence: the posterior runs away from the truth.
 import { line } from "d3-shape";
 import { ChartWithTable } from "../components/chart_with_table";
+import { SameAsBox } from "../components/same_as";
 import { useNumbers } from "./numbers_in_url";
 import { places, Plane } from "./plane";
+import { bayesRule } from "./same";
 import { Slider } from "./slider";
 
 const DEFAULTS = { prior: 0.5, yes: 0.7, no: 0.4, copies: 3 };
@@ -45,6 +47,7 @@ export function CountedTwice() {
         True: <b>{truth.toFixed(4)}</b>. With {now.copies} identical {now.copies === 1 ? "column" : "columns"} naive Bayes says <b>{naive.toFixed(4)}</b>.
         {now.copies > 1 && ` The log-odds of the feature are counted ${now.copies} times; the most probable class may stay, a threshold from costs is crossed too early.`}
       </p>
+      <SameAsBox same={bayesRule(["class", "other"], now.prior, "seen", [now.yes, now.no], now.copies)} />
     </div>
   );
 }

@@ -1,6 +1,8 @@
 // Bayes' rule with natural frequencies: what a positive test says about 1,000 people.
 import { ChartWithTable } from "../components/chart_with_table";
+import { SameAsBox } from "../components/same_as";
 import { useNumbers } from "./numbers_in_url";
+import { bayesRule } from "./same";
 import { Slider } from "./slider";
 
 const DEFAULTS = { prior: 0.004, sensitivity: 0.8, false_positives: 0.1 };
@@ -46,6 +48,7 @@ export function MedicalTest() {
         P(ill | positive) = {joint.ill.toPrecision(3)} / ({joint.ill.toPrecision(3)} + {joint.well.toPrecision(3)}) ={" "}
         <b>{Number.isNaN(posterior) ? "undefined: nobody tests positive" : posterior.toFixed(4)}</b>
       </p>
+      <SameAsBox same={bayesRule(["ill", "well"], now.prior, "positive", [now.sensitivity, now.false_positives])} />
     </div>
   );
 }

@@ -1,6 +1,7 @@
 // Laplace smoothing: from counts to shares that leave nothing impossible.
 import { scaleLinear } from "d3-scale";
 import { ChartWithTable } from "../components/chart_with_table";
+import { SameAsBox } from "../components/same_as";
 import { useNumbers } from "./numbers_in_url";
 import { Slider } from "./slider";
 
@@ -44,6 +45,10 @@ export function Smoothing() {
           {share("overcast", now.alpha) === 0 ? "One level that was never seen makes every posterior of this class 0." : "The lines mark the counted shares; α pulls all of them towards 1/3."}</>
         )}
       </p>
+      <SameAsBox same={{
+        shell: now.alpha && total ? `bayeswise beliefs dirichlet:${LEVELS.map((level) => `${level}=${now.alpha}`).join(",")} --data${LEVELS.map((level) => ` ${level}`.repeat(now[level])).join("")}` : "",
+        python: undefinedShares ? "" : `print((${now.overcast} + ${now.alpha}) / (${total} + ${now.alpha} * ${LEVELS.length}))`,
+      }} />
     </div>
   );
 }

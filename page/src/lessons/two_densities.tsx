@@ -1,10 +1,12 @@
 // Two classes and one feature: the least error, and what a boundary chosen by hand adds to it.
 import { area, line } from "d3-shape";
 import { ChartWithTable } from "../components/chart_with_table";
+import { SameAsBox } from "../components/same_as";
 import { compact } from "../numbers";
 import { equalPlaces, logNormalDensity, normalBelow, normalDensity, type Normal } from "./distributions";
 import { useNumbers } from "./numbers_in_url";
 import { places, Plane } from "./plane";
+import { python, rest } from "./same";
 import { Slider } from "./slider";
 
 const DEFAULTS = { mean_a: 15, spread_a: 3, mean_b: 25, spread_b: 4, prior_a: 0.75, boundary: 18 };
@@ -68,6 +70,11 @@ export function TwoDensities() {
         {edges.length === 0 && " One class is the better decision everywhere."}
         {edges.length === 2 && ` There are two best boundaries, ${compact(edges[0]!)} and ${compact(edges[1]!)}: the wider class wins on both sides.`}
       </p>
+      <SameAsBox same={{
+        shell: `bayeswise densities --class a=normal:mean=${now.mean_a},stddev=${now.spread_a} b=normal:mean=${now.mean_b},stddev=${now.spread_b} --prior a=${now.prior_a} b=${rest(now.prior_a)} --boundary=${now.boundary}`,
+        python: python(`classes = {"a": {"mean": ${now.mean_a}, "stddev": ${now.spread_a}}, "b": {"mean": ${now.mean_b}, "stddev": ${now.spread_b}}}`,
+          `found = bw.ClassDensities.of(classes, {"a": ${now.prior_a}, "b": ${rest(now.prior_a)}}, family="normal")`, `print(found.regions, found.error, found.error_of([${now.boundary}]))`),
+      }} />
     </div>
   );
 }

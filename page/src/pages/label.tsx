@@ -6,7 +6,7 @@ import { problemOf, useResource } from "../api/resource";
 import { CurveChart } from "../charts/curve_chart";
 import { FileChoice } from "../components/file_choice";
 import { ProblemNote } from "../components/problem";
-import { SameAsBox } from "../components/same_as";
+import { SameAsBox, shellLine } from "../components/same_as";
 import { compact, count } from "../numbers";
 import { changed, go, query, urlOf, type Parameters } from "../router";
 import { filesOf, readWorkspace, workspace } from "../workspace";
@@ -67,7 +67,7 @@ export function LabelPage() {
         })} /> : (
         <>
           {view && <Ended view={view} />}
-          {table && !looking.value && <Start table={table} busy={busy} onStart={(asked) => {
+          {table && !looking.value && <Start table={table} first={!view} busy={busy} onStart={(asked) => {
             change({ ...asked, classes: asked.classes?.join(", ") ?? null });
             void take(() => post("/api/label/start", asked)).then(readWorkspace);
           }} />}
@@ -79,7 +79,8 @@ export function LabelPage() {
   );
 }
 
-function Start({ table, busy, onStart }: { table: string; busy: boolean; onStart: (asked: Schemas["StartRequest"]) => void }) {
+/** `first`: no session was open before, whose lines to copy stand below. */
+function Start({ table, first, busy, onStart }: { table: string; first: boolean; busy: boolean; onStart: (asked: Schemas["StartRequest"]) => void }) {
   const columns = useResource(table, (control) => get("/api/rows", { table, start: "1", count: "1" }, control)).value;
   const known = filesOf("labels");
   const session = query.value.get("session") ?? `${table.replace(/^.*\//, "").replace(/\.[^.]*$/, "")}-labels`;
@@ -87,6 +88,8 @@ function Start({ table, busy, onStart }: { table: string; busy: boolean; onStart
   const strategy = query.value.get("strategy") as Strategy | null;
   const words = classes.split(",").map((word) => word.trim()).filter(Boolean);
   const goesOn = known.includes(session);
+  const options = { "--target": target, "--classes": words.join(","), "--costs": query.value.get("decision"), "--strategy": strategy, "--output": `${session}/` };
+  const shell = shellLine("bayeswise", "label", table, ...Object.entries(options).flatMap(([option, value]) => (value ? [option, value] : [])));
   return (
     <form class="start" onSubmit={(event) => {
       event.preventDefault();
@@ -117,6 +120,7 @@ function Start({ table, busy, onStart }: { table: string; busy: boolean; onStart
         </label>
       </div>
       <p class="remedies"><button type="submit" class="main" disabled={busy}>{busy ? "starting" : goesOn ? "resume" : "start"}</button></p>
+      {first && <SameAsBox same={{ shell, python: "" }} />}
     </form>
   );
 }
