@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -87,7 +86,7 @@ def _costs(evaluation: Evaluation) -> str:
         [name, *map(number, numbers)]
         for name, *numbers in zip(names, columns["cost_per_case"], columns["low"], columns["high"], strict=True)
     ]
-    heading = escape(evaluation.decisions.costs.in_unit("Cost per case"))
+    heading = markup(evaluation.decisions.costs.in_unit("Cost per case"))
     return f"<h2>{heading}</h2>{picture}{table(['', 'mean', 'low', 'high'], rows)}"
 
 

@@ -16,6 +16,7 @@ from bayeswise.decisions import CostWarning
 from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.decisions.costs.expressions import Expression
 from bayeswise.evaluation.evaluate import evaluation_of
+from bayeswise.evaluation.report import evaluation_text
 from bayeswise.foundation.errors import CostError
 from bayeswise.models.held_out import HeldOut
 
@@ -60,7 +61,7 @@ def test_a_unit_stands_in_headings_and_goes_with_the_costs(tmp_path: Path) -> No
     assert {each.unit for each in others} == {"EUR"}
     ones = np.ones(1)
     known = HeldOut(("y", "n"), np.array([[0.9, 0.1]]), np.array([0]), ones, ones > 0, "as it is")
-    assert "cost per case (EUR)" in str(evaluation_of(known, costs))
+    assert "cost per case (EUR)" in evaluation_text(evaluation_of(known, costs))
     assert "(EUR)" in costs._repr_html_()
 
 

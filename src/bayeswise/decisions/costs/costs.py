@@ -27,7 +27,7 @@ from bayeswise.decisions.costs.expressions import Expression
 from bayeswise.decisions.costs.warnings import cost_warnings, warn_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError
-from bayeswise.render.labels import guess, shown
+from bayeswise.render.labels import guess, markup, shown
 from bayeswise.tables.schema.labels import Label, label_key, label_of
 
 if TYPE_CHECKING:
@@ -334,12 +334,10 @@ class Costs:
         return f"Costs({'; '.join(f'{shown(action)}: {line(row)}' for action, row in self._rows())})"
 
     def _repr_html_(self) -> str:
-        from html import escape
-
         from bayeswise.render.page import fragment, table
 
         rows = [[action, *map(_shown, row)] for action, row in self._rows()]
-        return fragment(f"<h3>{escape(self.in_unit('Costs'))}</h3>", table(["action", *self.states], rows))
+        return fragment(f"<h3>{markup(self.in_unit('Costs'))}</h3>", table(["action", *self.states], rows))
 
 
 def _shown(cell: Cell) -> str:
