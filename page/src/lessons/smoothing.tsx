@@ -1,5 +1,7 @@
 // Laplace smoothing: from counts to shares that leave nothing impossible.
 import { scaleLinear } from "d3-scale";
+import { useRef } from "preact/hooks";
+import { useNarrow } from "../charts/width";
 import { ChartWithTable } from "../components/chart_with_table";
 import { SameAsBox } from "../components/same_as";
 import { useNumbers } from "./numbers_in_url";
@@ -7,14 +9,16 @@ import { Slider } from "./slider";
 
 const DEFAULTS = { alpha: 0, sunny: 3, overcast: 0, rain: 2 };
 const LEVELS = ["sunny", "overcast", "rain"] as const;
-const [WIDTH, BAR, LEFT] = [640, 34, 90];
+const [BAR, LEFT] = [34, 90];
 
 export function Smoothing() {
   const { now, change, reset } = useNumbers(DEFAULTS);
   const total = LEVELS.reduce((sum, level) => sum + now[level], 0);
   const share = (level: (typeof LEVELS)[number], alpha: number) => (now[level] + alpha) / (total + alpha * LEVELS.length);
   const undefinedShares = total + now.alpha === 0;
-  const x = scaleLinear().domain([0, 1]).range([LEFT, WIDTH - 120]);
+  const frame = useRef<HTMLDivElement>(null);
+  const WIDTH = useNarrow(frame) ? 360 : 640;
+  const x = scaleLinear().domain([0, 1]).range([LEFT, WIDTH - (WIDTH > 360 ? 120 : 60)]);
   const twin = {
     caption: "Share of each level in the class",
     head: ["level", "count", "counted share", "smoothed share"],
@@ -28,7 +32,7 @@ export function Smoothing() {
         <p class="remedies"><button type="button" onClick={reset}>reset</button></p>
       </div>
       <ChartWithTable twin={twin}>
-        <svg class="plane" viewBox={`0 0 ${WIDTH} ${LEVELS.length * BAR + 8}`} role="img" aria-label="Counted and smoothed shares">
+        <div class="drawing" ref={frame}><svg class="plane" viewBox={`0 0 ${WIDTH} ${LEVELS.length * BAR + 8}`} role="img" aria-label="Counted and smoothed shares">
           {!undefinedShares && LEVELS.map((level, at) => (
             <g key={level} transform={`translate(0 ${at * BAR})`}>
               <text x={LEFT - 8} y={22} text-anchor="end">{level}</text>
@@ -37,7 +41,7 @@ export function Smoothing() {
               <text x={x(share(level, now.alpha)) + 8} y={22}>{share(level, now.alpha).toFixed(4)}</text>
             </g>
           ))}
-        </svg>
+        </svg></div>
       </ChartWithTable>
       <p role="status">
         {undefinedShares ? "No rows and no smoothing: the shares are undefined." : (
