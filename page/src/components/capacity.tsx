@@ -5,6 +5,7 @@ import { compact, count } from "../numbers";
 import { changed, go, query } from "../router";
 import { ProblemNote } from "./problem";
 import { SameAsBox } from "./same_as";
+import { TypedInput } from "./typed_input";
 
 interface Props {
   readonly model: string;
@@ -38,7 +39,7 @@ export function Capacity({ model, table, file, document }: Props) {
       <p class="quiet">At most so many rows of this table (20), or a share of them (5%), may get an action.</p>
       <div class="controls">
         {actions.map((action) => (
-          <label key={action}>{action} <input class="short" aria-label={`At most this many rows in ${action}`} placeholder="no limit" value={limits[action] ?? ""} onChange={(event) => set(action, event.currentTarget.value)} /></label>
+          <label key={action}>{action} <TypedInput class="short" aria-label={`At most this many rows in ${action}`} placeholder="no limit" value={limits[action] ?? ""} onTyped={(text) => set(action, text)} /></label>
         ))}
       </div>
       {wrong.map(([action, most]) => <ProblemNote key={action} problem={{ error: "Limit", what: `${action}: “${most}” is not a number of rows`, fix: "type a whole number (20), or a share (5%)" }} />)}

@@ -1,5 +1,6 @@
 // The settings of a kind of model, by group; what is left empty stays as it is by default.
 import type { Schemas } from "../api/client";
+import { TypedInput } from "./typed_input";
 
 type Setting = Schemas["SettingView"];
 export type Chosen = Readonly<Record<string, string>>; // option: what was typed
@@ -50,9 +51,8 @@ function Entry({ setting, value, onChange }: { setting: Setting; value: string; 
   const words = setting.number && !setting.choices.length;
   return (
     <>
-      <input id={id} type={words ? "number" : "text"} step="any" min={setting.at_least ?? undefined} max={setting.at_most ?? undefined} value={value}
-        placeholder={setting.default ?? (setting.number ? "" : "name=value; name=value")} list={setting.choices.length ? `${id}-words` : undefined}
-        onChange={(event) => onChange(event.currentTarget.value.trim())} />
+      <TypedInput id={id} type={words ? "number" : "text"} step="any" min={setting.at_least ?? undefined} max={setting.at_most ?? undefined} value={value}
+        placeholder={setting.default ?? (setting.number ? "" : "name=value; name=value")} list={setting.choices.length ? `${id}-words` : undefined} onTyped={onChange} />
       {setting.choices.length > 0 && <datalist id={`${id}-words`}>{setting.choices.map((choice) => <option key={choice} value={choice} />)}</datalist>}
     </>
   );

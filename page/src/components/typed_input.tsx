@@ -7,9 +7,11 @@ interface Props {
   readonly onTyped: (text: string) => void;
   readonly class?: string;
   readonly type?: "text" | "number";
-  readonly min?: number;
-  readonly max?: number;
-  readonly step?: string;
+  readonly id?: string | undefined;
+  readonly list?: string | undefined;
+  readonly min?: number | undefined;
+  readonly max?: number | undefined;
+  readonly step?: string | number;
   readonly placeholder?: string;
   readonly maxLength?: number;
   readonly "aria-label"?: string;

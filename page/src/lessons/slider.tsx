@@ -1,4 +1,5 @@
 // A number that can be dragged, typed and stepped with the arrow keys.
+import { TypedInput } from "../components/typed_input";
 
 interface Props {
   readonly label: string;
@@ -19,7 +20,7 @@ export function Slider({ label, value, least, most, step, state, onChange }: Pro
     <label class="slider">
       <span>{state !== undefined && <i class={`mark state-${state}`} aria-hidden="true" />}{label}</span>
       <input type="range" min={least} max={most} step={step} value={value} onInput={(event) => take(event.currentTarget.value)} />
-      <input type="number" aria-label={`${label}, typed`} min={least} max={most} step={step} value={value} onChange={(event) => take(event.currentTarget.value)} />
+      <TypedInput type="number" aria-label={`${label}, typed`} min={least} max={most} step={step} value={value} onTyped={take} />
     </label>
   );
 }

@@ -6,6 +6,7 @@ import { signed, Waterfall } from "../charts/waterfall";
 import { CaseFiles, chosenCase } from "../components/case_files";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
+import { TypedInput } from "../components/typed_input";
 import { compact } from "../numbers";
 import { go, path, query, urlOf } from "../router";
 
@@ -27,7 +28,7 @@ export function ExplainPage() {
     <article aria-busy={answer.loading || page.loading}>
       <h1>Explain</h1>
       <CaseFiles {...files} none="no costs">
-        <label>Row <input class="short" type="number" min={1} value={place} onChange={(event) => goTo({ row: event.currentTarget.value }, {})} /></label>
+        <label>Row <TypedInput class="short" type="number" min={1} value={place} onTyped={(row) => goTo({ row }, {})} /></label>
         <button type="button" disabled={place <= 1} onClick={() => goTo({ row: String(place - 1) }, {})} aria-label="Previous row">←</button>
         <button type="button" disabled={row !== null && !row.more} onClick={() => goTo({ row: String(place + 1) }, {})} aria-label="Next row">→</button>
       </CaseFiles>
@@ -67,7 +68,7 @@ function Explained({ view, cells, changed }: { view: View; cells: Cells; changed
             {view.parts.map((part) => (
               <tr key={part.column}>
                 <th scope="row">{part.column}</th>
-                <td><input class="cell" aria-label={`Value of ${part.column}`} value={cells[part.column] ?? ""} placeholder="missing" onChange={(event) => choose(part.column, event.currentTarget.value || null)} /></td>
+                <td><TypedInput class="cell" aria-label={`Value of ${part.column}`} value={cells[part.column] ?? ""} placeholder="missing" onTyped={(text) => choose(part.column, text || null)} /></td>
                 <td class="number">{part.weight === null ? "∞" : signed(part.weight)}</td>
                 <td class="why">{part.note}</td>
               </tr>

@@ -7,6 +7,7 @@ import { CurveChart } from "../charts/curve_chart";
 import { FileChoice } from "../components/file_choice";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox, shellLine } from "../components/same_as";
+import { TypedInput } from "../components/typed_input";
 import { compact, count } from "../numbers";
 import { changed, go, query, urlOf, type Parameters } from "../router";
 import { filesOf, readWorkspace, workspace } from "../workspace";
@@ -101,10 +102,10 @@ function Start({ table, first, busy, onStart }: { table: string; first: boolean;
         <FileChoice label="Cases" name="table" kind="table" value={table} />
         <label>
           What is asked
-          <input list="label-columns" value={target} onChange={(event) => change({ target: event.currentTarget.value.trim() || null })} />
+          <TypedInput list="label-columns" value={target} onTyped={(text) => change({ target: text || null })} />
           <datalist id="label-columns">{columns.value?.columns.map((name) => <option key={name} value={name} />)}</datalist>
         </label>
-        <label>Labels <input value={classes} placeholder="good, bad" onChange={(event) => change({ classes: event.currentTarget.value || null })} /></label>
+        <label>Labels <TypedInput value={classes} placeholder="good, bad" onTyped={(text) => change({ classes: text || null })} /></label>
         <FileChoice label="Decision" name="decision" kind="decision" value={query.value.get("decision")} none="each error costs 1" />
         <label>
           Order
@@ -115,7 +116,7 @@ function Start({ table, first, busy, onStart }: { table: string; first: boolean;
         </label>
         <label>
           Session
-          <input list="label-sessions" value={session} onChange={(event) => change({ session: event.currentTarget.value.trim() || null })} />
+          <TypedInput list="label-sessions" value={session} onTyped={(text) => change({ session: text || null })} />
           <datalist id="label-sessions">{known.map((name) => <option key={name} value={name} />)}</datalist>
         </label>
       </div>

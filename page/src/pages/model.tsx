@@ -9,6 +9,7 @@ import { LiveSettings } from "../components/live_settings";
 import { ModelFacts } from "../components/model_facts";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
+import { TypedInput } from "../components/typed_input";
 import { settingsOf, SettingsForm, type Chosen } from "../components/settings_form";
 import { changed, go, query, urlOf, type Parameters } from "../router";
 import { filesOf, readWorkspace, workspace } from "../workspace";
@@ -98,7 +99,7 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
               {kinds.map((each) => <option key={each.name} value={each.name}>{each.name}</option>)}
             </select>
           </label>
-          <label>Save as <input class="file-name" value={output} onChange={(event) => change({ output: event.currentTarget.value.trim() || null }, true)} /></label>
+          <label>Save as <TypedInput class="file-name" value={output} onTyped={(text) => change({ output: text || null }, true)} /></label>
           <button type="button" class="main" disabled={isRunning(fit.job)} onClick={() => void fit.start(() => post("/api/fit", next))}>
             {replaced ? "fit and replace" : "fit"}
           </button>
