@@ -61,12 +61,12 @@ def test_each_prior_is_that_of_its_family(bayeswise: Command, words: Any, poster
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("likelihood", "foo", "--data", "1"), "there is no family 'foo'"),
+        (("likelihood", "foo", "--data", "1"), "'foo' is not a family"),
         (("likelihood", "binomial", "--data", "1"), "Fix: type binomial:trials="),
         (("likelihood", "normal"), "there is no sample. Fix: type --data 3 5 4"),
         (("likelihood", "normal", "--data", "1", "x"), "x"),
         (("likelihood", "poisson", "--data", "1", "--over", "mean"), "one or two of rate"),
-        (("beliefs", "beta", "--data", "1"), "there is no prior 'beta'"),
+        (("beliefs", "beta", "--data", "1"), "'beta' is not a prior"),
         (("beliefs", "normal:mean=0,stddev=1", "--data", "1"), "Fix: add --family normal-mean:stddev=2"),
         (("beliefs", "gamma:shap=2,rate=1", "--data", "1"), "other parameters than shap"),
         (("beliefs", "beta:successes=1,failures=1", "--data", "1", "--steps", "0", "9"), "from 0 to 1"),

@@ -151,7 +151,10 @@ def checked_pieces(nodes: Iterable[Piece]) -> list[Piece]:
             raise NetworkError(f"there are two nodes {piece.name!r}", fix="rename one of them")
         names.add(piece.name)
     if not any(isinstance(piece, Utility) for piece in given):
-        raise NetworkError("the diagram has no utility, so that every policy is as good", fix="add Utility(...)")
+        raise NetworkError(
+            "the diagram has no utility, so that every policy is as good",
+            fix="add Utility(...), in a file [utility.NAME]",
+        )
     return given
 
 

@@ -9,18 +9,19 @@ fit for each different row. Tables that are too large for that are refused befor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, NotFittedError, NotMergedError, TooLargeError
+from bayeswise.models.classifier import Classifier, are_batches
 from bayeswise.models.table_model import capabilities_of
+from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.tables.batch import Batch
+from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.labels import Vocabulary
-
-if TYPE_CHECKING:
-    from bayeswise.models.classifier import Classifier
+from bayeswise.tables.schema.null_words import open_like
 
 Scores: TypeAlias = Callable[[Any, Batch], FloatArray]  # of a model and encoded rows, (n_rows, n_states)
 
@@ -50,6 +51,15 @@ def scores_relearned(model: Any, batches: Sequence[Batch], scores_of: Scores) ->
         place = int(np.searchsorted(starts, row, side="right")) - 1
         joint[k] = _without_row(model, batches, place, row - int(starts[place]), scores_of)
     return joint[which]
+
+
+def posteriors_by_refits(model: Any, table: Any) -> FloatArray:
+    """(n_rows, n_states) the posterior of each row of a table, or of its batches, by a fit to the others for each."""
+    known = {**model.vocabularies, model.schema.target.name if model.schema.target else "": model.labels}
+    encoder = Encoder(model.schema, learning=False, vocabularies=known, with_target=True, check_invalid=False)
+    batches = table if are_batches(table) else list(encoder.batches(open_like(table, model.schema)))
+    scores = scores_relearned(model, batches, lambda other, batch: log_posterior(other.log_relative(batch)))
+    return normalise(scores, undefined="uniform").probability if len(scores) else scores
 
 
 def posteriors_of_folds(

@@ -101,7 +101,7 @@ def _prior(text: str, family: str | None) -> tuple[Any, Any]:
     if name == "dirichlet" and given and family is None:
         return families.Categorical(), families.Dirichlet.of(dict(given.items()))
     if name not in _PRIORS or not given:
-        raise UsageError(f"there is no prior {text!r}", fix=f"type {_EXAMPLE}")
+        raise UsageError(f"{text!r} is not a prior", fix=f"type {_EXAMPLE}")
     kind, usual = _PRIORS[name]
     if not family and not usual:
         raise UsageError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -11,6 +11,7 @@ from bayeswise.foundation.errors import DataError, UsageError
 
 if TYPE_CHECKING:
     from bayeswise.cli.options.reading import Reading
+    from bayeswise.tables.source import Chunk
 
 Data: TypeAlias = Annotated[
     list[str] | None, typer.Option("--data", metavar="VALUE ...", help="The sample, value by value.")
@@ -64,7 +65,7 @@ def family_of(text: str) -> Any:
 
     name, given = named_numbers(text, "family", "normal, or binomial:trials=5")
     if name not in FAMILIES:
-        raise UsageError(f"there is no family {name!r} of one number", fix=guess(name, tuple(FAMILIES)))
+        raise UsageError(f"{name!r} is not a family of one number", fix=guess(name, tuple(FAMILIES)))
     known = _KNOWN.get(name)
     if set(given) != ({known} if known else set()):
         typed = f"{name}:{known}=..." if known else name
@@ -81,11 +82,9 @@ def numbers_of(data: Sequence[str] | None, rows: str | None, column: str | None,
 
     if rows is None:
         return [float(exact(text, "--data")) for text in _typed(data, column)]
-    _refuse_both(data, column)
-    source = reader.open([rows])
-    name = _column(column, source)
+    name, chunks = _cells_of(data, rows, column, reader)
     found: list[float] = []
-    for chunk in source.chunks([name]):
+    for chunk in chunks:
         values, invalid = chunk.numbers(name)
         if len(invalid):
             raise DataError(f"column {name!r} has cells that are not numbers", fix="name a column of numbers")
@@ -97,14 +96,22 @@ def labels_of(data: Sequence[str] | None, rows: str | None, column: str | None, 
     """The levels of a sample; missing ones of a table are left out."""
     if rows is None:
         return list(_typed(data, column))
-    _refuse_both(data, column)
-    source = reader.open([rows])
-    name = _column(column, source)
+    name, chunks = _cells_of(data, rows, column, reader)
     found: list[Any] = []
-    for chunk in source.chunks([name]):
+    for chunk in chunks:
         codes, levels = chunk.labels(name)
         found += [str(levels[code]) for code in codes.tolist() if code >= 0]
     return found
+
+
+def _cells_of(
+    data: Sequence[str] | None, rows: str, column: str | None, reader: Reading
+) -> tuple[str, Iterable[Chunk]]:
+    """The column of a table that holds the sample, and its chunks."""
+    _refuse_both(data, column)
+    source = reader.open([rows])
+    name = _column(column, source)
+    return name, source.chunks([name])
 
 
 def numbers_by_name(typed: Sequence[str] | None, option: str) -> Mapping[str, float]:

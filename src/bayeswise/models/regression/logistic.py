@@ -17,19 +17,18 @@ from bayeswise.explanations.nomogram import Nomogram
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, SchemaError
 from bayeswise.foundation.logspace import log
-from bayeswise.models.classifier import are_batches
 from bayeswise.models.probability_model import ProbabilityModel
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.regression_model import RegressionFacts, WeightedModel
 from bayeswise.models.regression.solving.logistic_fit import LogisticFit
 from bayeswise.models.regression.solving.newton import Certificate
-from bayeswise.models.relearning import scores_relearned
+from bayeswise.models.relearning import posteriors_by_refits
 from bayeswise.models.settings.regression import LogisticSettings
 from bayeswise.models.table_model import Capabilities, where_rows_are
-from bayeswise.posteriors.normalise import log_posterior, normalise
+from bayeswise.posteriors.normalise import normalise
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.encoder import Encoder, Report
+from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.null_words import open_like
@@ -261,11 +260,7 @@ class LogisticModel(WeightedModel, ProbabilityModel):
 
         The table must hold the rows that were learned; one that is too large for so many fits raises TooLargeError.
         """
-        known = {**self.vocabularies, self.schema.target.name if self.schema.target else "": self.labels}
-        encoder = Encoder(self.schema, learning=False, vocabularies=known, with_target=True, check_invalid=False)
-        batches = table if are_batches(table) else list(encoder.batches(open_like(table, self.schema)))
-        scores = scores_relearned(self, batches, lambda model, batch: log_posterior(model.log_relative(batch)))
-        return normalise(scores, undefined="uniform").probability if len(scores) else scores
+        return posteriors_by_refits(self, table)
 
     @where_rows_are
     def explain(self, row: Any) -> Account:

@@ -13,18 +13,17 @@ from bayeswise.explanations.account import Account, Contribution
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.logspace import log
-from bayeswise.models.classifier import are_batches
 from bayeswise.models.description_length.bits import DescriptionLength
 from bayeswise.models.description_length.pruning import leaf_bits, tree_length
 from bayeswise.models.description_length.tree import DescribedTree, TreeNode
 from bayeswise.models.probability_model import ProbabilityModel
-from bayeswise.models.relearning import scores_relearned
+from bayeswise.models.relearning import posteriors_by_refits
 from bayeswise.models.settings.tree import TreeSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, where_rows_are
-from bayeswise.posteriors.normalise import log_posterior, normalise
+from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.encoder import Encoder, Report
+from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
@@ -244,11 +243,7 @@ class TreeModel(ProbabilityModel):
 
         The table must hold the rows that were learned; one that is too large for so many fits raises TooLargeError.
         """
-        known = {**self.vocabularies, self.schema.target.name if self.schema.target else "": self.labels}
-        encoder = Encoder(self.schema, learning=False, vocabularies=known, with_target=True, check_invalid=False)
-        batches = table if are_batches(table) else list(encoder.batches(open_like(table, self.schema)))
-        scores = scores_relearned(self, batches, lambda model, batch: log_posterior(model.log_relative(batch)))
-        return normalise(scores, undefined="uniform").probability if len(scores) else scores
+        return posteriors_by_refits(self, table)
 
 
 def _is_one_tree(column: IntArray, no: IntArray) -> bool:
