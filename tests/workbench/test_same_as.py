@@ -171,7 +171,7 @@ def test_lessons_are_those_of_the_package(
     assert said in answer.out
     with redirect_stdout(io.StringIO()) as printed:
         exec(python, {})
-    assert said in printed.getvalue() or lesson == "bayes-rule"
+    assert said in printed.getvalue()
 
 
 def test_classes_in_a_plane_are_drawn_by_python_alone(tab: Tab) -> None:
