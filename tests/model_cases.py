@@ -129,8 +129,10 @@ def _linear(**settings: Any) -> Callable[[], tuple[Any, Table]]:
     return made
 
 
-def _classifier(table: Table, target: str = "class", **settings: Any) -> Callable[[], tuple[Any, Table]]:
-    return lambda: (bw.fit(table, target, **settings), table)
+def _classifier(
+    table: Table, target: str = "class", model: str = "naive-bayes", **settings: Any
+) -> Callable[[], tuple[Any, Table]]:
+    return lambda: (bw.fit(table, target, model=model, **settings), table)
 
 
 def _family_counts() -> tuple[Any, Table]:

@@ -126,8 +126,8 @@ def beside_one_machine(n_rows: int) -> tuple[Task, Task]:
     path = temporary_folder() / "rows.parquet"
     spark_frame(n_rows, N_PARTITIONS).write.parquet(str(path))
     return (
-        lambda: bw.fit(session().read.parquet(str(path)), "y"),
-        lambda: bw.fit(str(path / "*.parquet"), "y"),
+        lambda: bw.fit(session().read.parquet(str(path)), "y", model="naive-bayes"),
+        lambda: bw.fit(str(path / "*.parquet"), "y", model="naive-bayes"),
     )
 
 
@@ -150,7 +150,7 @@ def driver_megabytes(n_rows: int, n_partitions: int) -> float:
     """Memory of this process after a fit; that of the JVM is Spark's own."""
     import bayeswise as bw
 
-    bw.fit(spark_frame(n_rows, n_partitions), "y")
+    bw.fit(spark_frame(n_rows, n_partitions), "y", model="naive-bayes")
     pages = int(Path("/proc/self/statm").read_text().split()[1])
     return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
 

@@ -99,7 +99,7 @@ def file_to_model(n_rows: int) -> tuple[Task, Task]:
     mixed_csv(n_rows, path)
 
     def ours() -> None:
-        bw.fit(str(path), target="y").save(Path(folder.name) / "model.bayes")
+        bw.fit(str(path), target="y", model="naive-bayes").save(Path(folder.name) / "model.bayes")
 
     def peer() -> None:
         frame = pd.read_csv(path)

@@ -163,7 +163,9 @@ def free_port() -> int:
 def both() -> Iterator[tuple[Server, Server]]:
     """Our service and its peer, on the same table."""
     with tempfile.TemporaryDirectory(prefix="bayeswise-bench-") as folder:
-        bw.fit(str(EXAMPLES / "credit.csv"), target="repaid").save(Path(folder) / "credit.bayeswise")
+        bw.fit(str(EXAMPLES / "credit.csv"), target="repaid", model="naive-bayes").save(
+            Path(folder) / "credit.bayeswise"
+        )
         costs = (
             'target = "repaid"\n[costs]\nrefuse = 0\nlend = { no = 600, yes = -120 }\nask = { no = 250, yes = 130 }\n'
         )

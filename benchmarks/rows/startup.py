@@ -34,7 +34,7 @@ def processor_time(words: list[str], repeats: int) -> float:
         model = str(Path(folder) / "golf.bayeswise")
         places = {"GOLF": str(EXAMPLES / "golf.csv"), "NEW": str(EXAMPLES / "golf-tomorrow.csv"), "MODEL": model}
         if "MODEL" in words and words[0] != "fit":
-            fit = [BAYESWISE, "fit", places["GOLF"], "-t", "play", "-o", model]
+            fit = [BAYESWISE, "fit", places["GOLF"], "-t", "play", "--model", "naive-bayes", "-o", model]
             subprocess.run(fit, check=True, capture_output=True)
         command = [BAYESWISE, *(places.get(word, word) for word in words)]
         return min(_children_seconds(command) for _ in range(repeats))
@@ -49,7 +49,7 @@ def _children_seconds(command: list[str]) -> float:
 
 COMMANDS = (
     "look GOLF",
-    "fit GOLF -t play -o MODEL",
+    "fit GOLF -t play --model naive-bayes -o MODEL",
     "predict MODEL NEW",
     "inspect MODEL",
     "explain MODEL --row outlook=sunny",

@@ -77,7 +77,7 @@ def frame_fits(n_rows: int, n_columns: int) -> tuple[Task, Task]:
     def peer() -> None:
         GaussianNB().fit(frame[names], frame["y"])
 
-    return lambda: bw.fit(frame, target="y"), peer
+    return lambda: bw.fit(frame, target="y", model="naive-bayes"), peer
 
 
 def gaussian_fits_and_predictions(n_rows: int, n_columns: int) -> tuple[Task, Task]:
@@ -124,7 +124,7 @@ def one_row_of_a_model(form: str) -> float:
         }
         for k in range(500)
     ]
-    model = bw.fit(rows, target="y")
+    model = bw.fit(rows, target="y", model="naive-bayes")
     row = {name: cell for name, cell in rows[3].items() if name != "y"}
     made: dict[str, Callable[[Any], Any]] = {"dict": dict, "pandas frame": pd.DataFrame, "polars frame": pl.DataFrame}
     table = made[form](row if form == "dict" else [row])

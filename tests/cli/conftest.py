@@ -23,7 +23,7 @@ def golf() -> Path:
 def golf_model(tmp_path: Path) -> Path:
     """A model of the golf table."""
     path = tmp_path / "golf.bayeswise"
-    bw.fit(str(GOLF), target="play").save(path)
+    bw.fit(str(GOLF), target="play", model="naive-bayes").save(path)
     return path
 
 

@@ -36,7 +36,7 @@ def test_rows_to_forget_need_their_target(bayeswise: Command, golf_model: Path, 
 def test_a_table_without_a_column_to_learn_from_says_why(
     bayeswise: Command, write: Write, tmp_path: Path, verb: str
 ) -> None:
-    words = {"look": ["-t", "y"], "fit": ["-t", "y", "-o", tmp_path / "m"]}[verb]
+    words = {"look": ["-t", "y"], "fit": ["-t", "y", "--model", "naive-bayes", "-o", tmp_path / "m"]}[verb]
     answer = bayeswise(verb, write("a,b,y\n1,,p\n1,,q\n1,,q\n"), *words)
     assert answer.code == 3
     assert "no column to learn from: a (only one value), b (every cell is missing)" in answer.err
@@ -63,7 +63,7 @@ def test_a_model_in_the_place_of_a_table_is_recognised(bayeswise: Command, golf_
 
 
 def test_an_empty_name_is_no_output(bayeswise: Command, golf: Path, tmp_path: Path) -> None:
-    answer = bayeswise("fit", golf, "-t", "play", "-o", "")
+    answer = bayeswise("fit", golf, "-t", "play", "--model", "naive-bayes", "-o", "")
     assert answer.code == 2
     assert "cannot write ''" in answer.err
 
@@ -108,13 +108,13 @@ def test_a_model_that_is_merged_twice_is_told(bayeswise: Command, golf_model: Pa
 def test_an_option_that_does_not_fit_is_told_with_its_remedy(
     bayeswise: Command, golf: Path, tmp_path: Path, words: list[str], code: int, told: str
 ) -> None:
-    answer = bayeswise("fit", golf, "-t", "play", "-o", tmp_path / "m", *words)
+    answer = bayeswise("fit", golf, "-t", "play", "--model", "naive-bayes", "-o", tmp_path / "m", *words)
     assert (answer.code, answer.out) == (code, "")
     assert told in answer.err
     assert not (tmp_path / "m").exists()
 
 
 def test_a_file_that_is_named_twice_is_told(bayeswise: Command, golf: Path, tmp_path: Path) -> None:
-    answer = bayeswise("fit", golf, golf, "-t", "play", "-o", tmp_path / "m")
+    answer = bayeswise("fit", golf, golf, "-t", "play", "--model", "naive-bayes", "-o", tmp_path / "m")
     assert answer.code == 0
     assert "golf.csv is named twice: its rows count twice." in answer.err

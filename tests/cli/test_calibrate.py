@@ -26,14 +26,14 @@ LEARNED, TEST, TOML = EXAMPLES / "credit.csv", EXAMPLES / "credit-test.csv", EXA
 @pytest.fixture(scope="module")
 def credit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("credit") / "credit.bayeswise"
-    bw.fit(str(LEARNED), target="repaid").save(path)
+    bw.fit(str(LEARNED), target="repaid", model="naive-bayes").save(path)
     return path
 
 
 def maker(method: str) -> Any:
     """The same by the estimator that decides."""
     frame = pd.read_csv(LEARNED)
-    model = bw.fit(str(LEARNED), target="repaid")
+    model = bw.fit(str(LEARNED), target="repaid", model="naive-bayes")
     return bw.DecisionMaker(model, DecisionFile.read(TOML).costs, calibrate=method).fit(
         frame.drop(columns="repaid"), frame["repaid"]
     )
@@ -41,7 +41,7 @@ def maker(method: str) -> Any:
 
 @pytest.mark.parametrize("method", ["auto", "platt", "temperature"])
 def test_a_model_is_calibrated_as_the_estimator_does(method: str) -> None:
-    model = bw.fit(str(LEARNED), target="repaid")
+    model = bw.fit(str(LEARNED), target="repaid", model="naive-bayes")
     new = pd.read_csv(TEST).drop(columns="repaid")
     found = calibrated(model, str(LEARNED), DecisionFile.read(TOML).costs, method=method)
     assert found.changes and found.n_rows == 1000
@@ -76,7 +76,7 @@ def test_right_posteriors_stay_as_they_are(bayeswise: Command, tmp_path: Path) -
     y = generator.integers(0, 2, 400)
     table, path = tmp_path / "table.csv", tmp_path / "m.bayeswise"
     pd.DataFrame({"x": generator.normal(size=400) + y, "y": np.where(y == 1, "yes", "no")}).to_csv(table, index=False)
-    bw.fit(str(table), target="y").save(path)
+    bw.fit(str(table), target="y", model="naive-bayes").save(path)
     new = tmp_path / "new.csv"
     new.write_text("x,y\n0.3,no\n1.2,yes\n0.9,no\n")
     plain, asked = bayeswise("check", path, new), bayeswise("check", path, new, "--calibrate", table)
@@ -93,7 +93,7 @@ def test_rows_that_were_never_learned_cannot_be_left_out(bayeswise: Command, cre
 
 
 def test_a_part_of_the_learned_rows_will_do() -> None:
-    model = bw.fit(str(LEARNED), target="repaid")
+    model = bw.fit(str(LEARNED), target="repaid", model="naive-bayes")
     assert calibrated(model, pd.read_csv(LEARNED).head(600)).n_rows == 600
 
 

@@ -47,5 +47,5 @@ def test_rows_left_out_are_no_reason_to_warn(bayeswise: Command, golf: Path, gol
 
 def test_a_weighted_table_is_known_by_its_weights(bayeswise: Command, write: Write, tmp_path: Path) -> None:
     table = write("x,n,y\n1,2.5,a\n2,1,a\n5,2,b\n7,1,b\n")
-    assert bayeswise("fit", table, "-t", "y", "--weight", "n", "-o", tmp_path / "m").code == 0
+    assert bayeswise("fit", table, "-t", "y", "--model", "naive-bayes", "--weight", "n", "-o", tmp_path / "m").code == 0
     assert WARNING in bayeswise("check", tmp_path / "m", table).err

@@ -140,7 +140,9 @@ def test_the_rows_that_remain_are_read_from_the_table_that_is_named(bayeswise: C
     with sqlite3.connect(database) as connection:
         rows.to_sql("rows", connection, index=False)
         rows[:2].to_sql("other", connection, index=False)
-    bayeswise("fit", database, "--table", "rows", "-t", "play", "-o", tmp_path / "all.bayeswise")
+    bayeswise(
+        "fit", database, "--table", "rows", "-t", "play", "--model", "naive-bayes", "-o", tmp_path / "all.bayeswise"
+    )
     gone, new = tmp_path / "gone.sqlite", tmp_path / "new.bayeswise"
     with sqlite3.connect(gone) as connection:
         rows[:1].to_sql("rows", connection, index=False)

@@ -37,7 +37,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "spaced.csv").write_text("blood pressure,sick\n120,no\n140,yes\n")
     (folder / "broken.bayeswise").write_bytes(b"not a model")
     (folder / "binary.csv").write_bytes(bytes(range(256)) * 100)
-    bw.fit(str(GOLF), target="play").save(folder / "golf.bayeswise")
+    bw.fit(str(GOLF), target="play", model="naive-bayes").save(folder / "golf.bayeswise")
     return folder
 
 

@@ -35,7 +35,7 @@ stay = { no = 0, yes = 2 }
 def credit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model of the credit table."""
     path = tmp_path_factory.mktemp("credit") / "credit.bayeswise"
-    bw.fit(str(EXAMPLES / "credit.csv"), target="repaid").save(path)
+    bw.fit(str(EXAMPLES / "credit.csv"), target="repaid", model="naive-bayes").save(path)
     return path
 
 
@@ -379,7 +379,7 @@ def test_texts_are_left_out_with_a_reason(bayeswise: Command, tmp_path: Path, pl
         zip("aabbabab" * 3, ["yes", "no", "no", "yes", "yes", "yes", "no", "no"] * 3, strict=True)
     )]  # fmt: skip
     path = tmp_path / "texts.bayeswise"
-    bw.fit(rows, target="play", kinds={"words": "text"}).save(path)
+    bw.fit(rows, target="play", kinds={"words": "text"}, model="naive-bayes").save(path)
     answer = bayeswise("next-test", path, "--costs", play)
     assert "words: left out, a text has no list of outcomes" in answer.out
     told = json.loads(bayeswise("next-test", path, "--costs", play, "--json").out)
@@ -417,10 +417,10 @@ history = 20
 def test_one_file_serves_fit_and_decide_and_python(bayeswise: Command, tmp_path: Path) -> None:
     toml, model = tmp_path / "decision.toml", tmp_path / "loan.bayeswise"
     toml.write_text(SERVES_ALL)
-    fitted = bayeswise("fit", EXAMPLES / "credit.csv", "--decision", toml, "-o", model)
+    fitted = bayeswise("fit", EXAMPLES / "credit.csv", "--decision", toml, "-o", model, "--model", "naive-bayes")
     assert fitted.code == 0, fitted.err
     decision = DecisionFile.read(toml)
-    ours = bw.fit(str(EXAMPLES / "credit.csv"), target=decision.target, kinds=dict(decision.kinds))
+    ours = bw.fit(str(EXAMPLES / "credit.csv"), target=decision.target, kinds=dict(decision.kinds), model="naive-bayes")
     assert bw.load(model) == ours and ours.schema["purpose"].kind == "ignored"
     answer = bayeswise("decide", model, TEST, "--costs", toml, "--json")
     assert answer.code == 0, answer.err
@@ -438,9 +438,21 @@ def test_one_file_serves_fit_and_decide_and_python(bayeswise: Command, tmp_path:
 def test_what_is_typed_beats_the_file_and_bad_kinds_are_named(bayeswise: Command, tmp_path: Path) -> None:
     toml, model = tmp_path / "decision.toml", tmp_path / "loan.bayeswise"
     toml.write_text(SERVES_ALL)
-    kept = bayeswise("fit", EXAMPLES / "credit.csv", "--decision", toml, "--category", "purpose", "-o", model, "--json")
+    kept = bayeswise(
+        "fit",
+        EXAMPLES / "credit.csv",
+        "--decision",
+        toml,
+        "--category",
+        "purpose",
+        "-o",
+        model,
+        "--json",
+        "--model",
+        "naive-bayes",
+    )
     kinds = {each["name"]: each["kind"] for each in json.loads(kept.out)["columns"]}
     assert kinds["purpose"] == "category"
     toml.write_text(SERVES_ALL.replace('"ignore"', '"categry"'))
-    bad = bayeswise("fit", EXAMPLES / "credit.csv", "--decision", toml, "-o", model)
+    bad = bayeswise("fit", EXAMPLES / "credit.csv", "--decision", toml, "-o", model, "--model", "naive-bayes")
     assert bad.code == 2 and "kinds.purpose" in bad.err and "'category'" in bad.err

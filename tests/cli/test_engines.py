@@ -28,8 +28,10 @@ def parts(tmp_path: Path) -> Path:
 
 def test_parts_are_fitted_by_dask_to_the_same_file(bayeswise: Callable[..., Any], parts: Path) -> None:
     here, there = parts / "here.bayeswise", parts / "there.bayeswise"
-    assert bayeswise("fit", parts / "part-*.parquet", "-t", "kind", "-o", here).code == 0
-    answer = bayeswise("fit", parts / "part-*.parquet", "-t", "kind", "-o", there, "--engine", "dask")
+    assert bayeswise("fit", parts / "part-*.parquet", "-t", "kind", "--model", "naive-bayes", "-o", here).code == 0
+    answer = bayeswise(
+        "fit", parts / "part-*.parquet", "-t", "kind", "--model", "naive-bayes", "-o", there, "--engine", "dask"
+    )
     assert answer.code == 0
     assert "1 pass over 3 partitions: profile and statistics." in answer.err
     assert "150 rows learned" in answer.out
@@ -39,13 +41,17 @@ def test_parts_are_fitted_by_dask_to_the_same_file(bayeswise: Callable[..., Any]
 @pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
 def test_parts_are_fitted_by_spark_to_the_same_file(bayeswise: Callable[..., Any], parts: Path, spark: Any) -> None:
     here, there = parts / "here.bayeswise", parts / "there.bayeswise"
-    assert bayeswise("fit", parts / "part-*.parquet", "-t", "kind", "-o", here).code == 0
-    answer = bayeswise("fit", parts / "part-*.parquet", "-t", "kind", "-o", there, "--engine", "spark")
+    assert bayeswise("fit", parts / "part-*.parquet", "-t", "kind", "--model", "naive-bayes", "-o", here).code == 0
+    answer = bayeswise(
+        "fit", parts / "part-*.parquet", "-t", "kind", "--model", "naive-bayes", "-o", there, "--engine", "spark"
+    )
     assert answer.code == 0
     assert re.search(r"1 pass over \d partitions: profile and statistics\.", answer.err)  # Spark joins small files
     assert "150 rows learned" in answer.out
     assert here.read_bytes() == there.read_bytes()
-    lost = bayeswise("fit", parts / "none-*.parquet", "-t", "kind", "-o", there, "--engine", "spark")
+    lost = bayeswise(
+        "fit", parts / "none-*.parquet", "-t", "kind", "--model", "naive-bayes", "-o", there, "--engine", "spark"
+    )
     assert lost.code == 3
     assert "Spark finds no such file" in lost.err
     assert here.read_bytes() == there.read_bytes()
@@ -69,8 +75,8 @@ def test_a_scheduler_that_is_not_there_is_named(
     bayeswise: Callable[..., Any], parts: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(dask_engine, "LONGEST_WAIT", "1s")
-    words = ["-t", "kind", "-o", parts / "out.bayeswise", "--engine", "dask", "--scheduler", "tcp://127.0.0.1:9"]
-    answer = bayeswise("fit", parts / "part-*.parquet", *words)
+    words = ["-t", "kind", "-o", parts / "out.bayeswise", "--model", "naive-bayes", "--engine", "dask"]
+    answer = bayeswise("fit", parts / "part-*.parquet", *words, "--scheduler", "tcp://127.0.0.1:9")
     assert answer.code == 2
     assert "there is no Dask scheduler at 'tcp://127.0.0.1:9'" in answer.err
     assert not (parts / "out.bayeswise").exists()
@@ -89,7 +95,7 @@ def test_what_an_engine_cannot_read_is_said(
     bayeswise: Callable[..., Any], parts: Path, monkeypatch: pytest.MonkeyPatch, words: list[str], said: str
 ) -> None:
     monkeypatch.chdir(parts)
-    answer = bayeswise("fit", *words, "-t", "kind", "-o", "out.bayeswise")
+    answer = bayeswise("fit", *words, "-t", "kind", "--model", "naive-bayes", "-o", "out.bayeswise")
     assert answer.code in (2, 3)
     assert said in answer.err
     assert "Fix:" in answer.err

@@ -87,7 +87,7 @@ def test_the_least_change_flips_the_answer(bayeswise: Command, golf_model: Path)
 
 def test_a_rival_can_be_named(bayeswise: Command, write: Write, tmp_path: Path) -> None:
     train = write("x,c,y\n" + "".join(f"{k % 3}.{k % 7},{'uvw'[k % 3]},{'pqr'[k % 3]}\n" for k in range(90)))
-    bayeswise("fit", train, "-t", "y", "-o", tmp_path / "m")
+    bayeswise("fit", train, "-t", "y", "--model", "naive-bayes", "-o", tmp_path / "m")
     for rival in ("q", "r"):
         facts = explained(bayeswise, tmp_path / "m", "--row", "c=u", "x=0.1", "--against", rival, "--flip")
         assert (facts["most_probable"], facts["balance"]["against"]) == ("p", rival)
@@ -137,7 +137,7 @@ def test_a_row_that_is_not_there_is_refused(bayeswise: Command, golf_model: Path
 def test_text_where_a_number_belongs_is_an_error_typed_and_told_in_a_table(
     bayeswise: Command, write: Write, tmp_path: Path
 ) -> None:
-    bayeswise("fit", write("x,y\n1,a\n2,a\n5,b\n7,b\n"), "-t", "y", "-o", tmp_path / "m")
+    bayeswise("fit", write("x,y\n1,a\n2,a\n5,b\n7,b\n"), "-t", "y", "--model", "naive-bayes", "-o", tmp_path / "m")
     typed = bayeswise("explain", tmp_path / "m", "--row", "x=many")
     assert typed.code == 4
     assert "'many'" in typed.err
@@ -163,7 +163,7 @@ def test_bars_fit_a_terminal_of_80_columns(
 
 def test_a_number_too_far_out_is_not_mended_by_smoothing(bayeswise: Command, write: Write, tmp_path: Path) -> None:
     table, model = write("x,y\n1,a\n2,a\n3,b\n5,b\n"), tmp_path / "m.bayeswise"
-    bw.fit(str(table), target="y", kinds={"x": "number"}).save(model)
+    bw.fit(str(table), target="y", kinds={"x": "number"}, model="naive-bayes").save(model)
     answer = bayeswise("explain", model, "--row", "x=1e200")
     assert answer.code == 4
     assert "by x = 1e+200" in answer.err

@@ -26,7 +26,8 @@ MIXED = "id,age,visits,town,note,n,ill\n" + "".join(
 
 
 def learned(command: Command, *words: object) -> dict[str, Any]:
-    answer = command("fit", *words, "--json")
+    kind = () if "--like" in words else ("--model", "naive-bayes")
+    answer = command("fit", *words, *kind, "--json")
     assert answer.code == 0, answer.err
     facts: dict[str, Any] = json.loads(answer.out)
     return facts
@@ -37,7 +38,7 @@ def learned(command: Command, *words: object) -> dict[str, Any]:
 
 def test_the_model_is_the_one_that_python_learns(bayeswise: Command, golf: Path, tmp_path: Path) -> None:
     facts = learned(bayeswise, golf, "-t", "play", "-o", tmp_path / "m")
-    assert (tmp_path / "m").read_bytes() == bytes_of(bw.fit(str(golf), target="play"))
+    assert (tmp_path / "m").read_bytes() == bytes_of(bw.fit(str(golf), target="play", model="naive-bayes"))
     assert (facts["rows"], facts["target"], facts["classes"]) == (14, "play", {"no": 5, "yes": 9})
     assert facts["prior"] == {"no": pytest.approx(5 / 14), "yes": pytest.approx(9 / 14)}
     assert facts["columns"][0] == {
@@ -52,7 +53,7 @@ def test_the_model_is_the_one_that_python_learns(bayeswise: Command, golf: Path,
 def test_the_page_says_what_was_learned_where_it_went_and_what_to_type_next(
     bayeswise: Command, golf: Path, tmp_path: Path
 ) -> None:
-    answer = bayeswise("fit", golf, "-t", "play", "-o", tmp_path / "a b")
+    answer = bayeswise("fit", golf, "-t", "play", "--model", "naive-bayes", "-o", tmp_path / "a b")
     assert "golf.csv: 14 rows learned; target play" in answer.out
     assert "64.3 %" in answer.out
     assert "categorical  outlook, temperature, humidity, wind" in answer.out
@@ -65,7 +66,7 @@ def test_without_an_output_the_model_is_called_like_the_target(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     table = write("x,is it/ok?\n1,a\n2,b\n3,a\n1,b\n")
-    answer = bayeswise("fit", table, "-t", "is it/ok?")
+    answer = bayeswise("fit", table, "-t", "is it/ok?", "--model", "naive-bayes")
     assert answer.code == 0
     assert "Saved is_it_ok.bayeswise" in answer.err
     assert (tmp_path / "is_it_ok.bayeswise").is_file()
@@ -80,7 +81,9 @@ def test_rows_in_several_files_or_on_stdin_give_the_same_bytes(
     learned(bayeswise, golf, "-t", "play", "-o", tmp_path / "one")
     learned(bayeswise, tmp_path / "part-1.csv", tmp_path / "part-2.csv", "-t", "play", "-o", tmp_path / "two")
     learned(bayeswise, tmp_path / "part-*.csv", "-t", "play", "-o", tmp_path / "glob")
-    answer = bayeswise("fit", "-", "-t", "play", "-o", tmp_path / "stdin", stdin=golf.read_bytes())
+    answer = bayeswise(
+        "fit", "-", "-t", "play", "--model", "naive-bayes", "-o", tmp_path / "stdin", stdin=golf.read_bytes()
+    )
     assert answer.code == 0
     assert len({(tmp_path / name).read_bytes() for name in ("one", "two", "glob", "stdin")}) == 1
 
@@ -139,7 +142,9 @@ def test_beliefs_are_those_of_python(
     bayeswise: Command, golf: Path, tmp_path: Path, words: list[str], settings: dict[str, Any]
 ) -> None:
     learned(bayeswise, *words, golf, "-t", "play", "-o", tmp_path / "m")
-    assert bw.load(tmp_path / "m").settings == bw.fit(str(golf), target="play", **settings).settings
+    assert (
+        bw.load(tmp_path / "m").settings == bw.fit(str(golf), target="play", model="naive-bayes", **settings).settings
+    )
 
 
 @pytest.mark.parametrize(
@@ -164,7 +169,9 @@ def test_every_convention_of_the_lecture_gives_its_number(
 
 
 def test_selected_families_say_why(bayeswise: Command, write: Write, tmp_path: Path) -> None:
-    answer = bayeswise("fit", write(MIXED), "-t", "ill", "--family", "select", "-o", tmp_path / "m", "--json")
+    answer = bayeswise(
+        "fit", write(MIXED), "-t", "ill", "--model", "naive-bayes", "--family", "select", "-o", tmp_path / "m", "--json"
+    )
     assert "times as probable as under" in answer.err
     assert "select" not in {column["family"] for column in json.loads(answer.out)["columns"]}
 
@@ -205,19 +212,21 @@ def test_strays_and_rows_without_a_target_are_told(bayeswise: Command, write: Wr
     facts = learned(bayeswise, table, "-t", "y", "-o", tmp_path / "m")
     assert (facts["rows"], facts["rows_without_target"]) == (301, 2)
     assert "'3a' (line 302)" in facts["no_numbers"]["x"]
-    page = bayeswise("fit", table, "-t", "y", "-o", tmp_path / "m").out
+    page = bayeswise("fit", table, "-t", "y", "--model", "naive-bayes", "-o", tmp_path / "m").out
     assert "2 rows have no target and were left out" in page
     assert "x: 1 of 303 cells are not numbers: '3a' (line 302); taken as missing" in page
 
 
 def test_a_single_class_is_told(bayeswise: Command, write: Write, tmp_path: Path) -> None:
-    page = bayeswise("fit", write("x,y\n1,a\n2,a\n5,a\n"), "-t", "y", "-o", tmp_path / "m").out
+    page = bayeswise(
+        "fit", write("x,y\n1,a\n2,a\n5,a\n"), "-t", "y", "--model", "naive-bayes", "-o", tmp_path / "m"
+    ).out
     assert "there is only one class" in page
 
 
 def test_a_model_that_is_there_is_replaced_and_that_is_said(bayeswise: Command, golf: Path, golf_model: Path) -> None:
     old = golf_model.read_bytes()
-    answer = bayeswise("fit", golf, "-t", "wind", "-o", golf_model)
+    answer = bayeswise("fit", golf, "-t", "wind", "--model", "naive-bayes", "-o", golf_model)
     assert answer.code == 0
     assert "in place of the file that was there" in answer.err
     assert golf_model.read_bytes() != old
@@ -227,7 +236,7 @@ def test_a_model_that_is_there_is_replaced_and_that_is_said(bayeswise: Command, 
 
 
 def refused(command: Command, code: int, what: str, *words: object) -> None:
-    answer = command("fit", *words)
+    answer = command("fit", *words, "--model", "naive-bayes")
     assert answer.code == code, answer.err
     assert answer.out == ""
     assert what in answer.err
@@ -255,9 +264,11 @@ def test_a_family_without_a_statistic_of_fixed_size_is_learned_from_a_file(
     bayeswise: Command, write: Write, tmp_path: Path
 ) -> None:
     table = write(MIXED)
-    answer = bayeswise("fit", table, "-t", "ill", "--family", "age=laplace", "-o", tmp_path / "m")
+    answer = bayeswise(
+        "fit", table, "-t", "ill", "--model", "naive-bayes", "--family", "age=laplace", "-o", tmp_path / "m"
+    )
     assert answer.code == 0, answer.err
-    bw.fit(table, target="ill", families={"age": "laplace"}).save(tmp_path / "python")
+    bw.fit(table, target="ill", families={"age": "laplace"}, model="naive-bayes").save(tmp_path / "python")
     assert (tmp_path / "m").read_bytes() == (tmp_path / "python").read_bytes()
 
 
@@ -306,20 +317,20 @@ def test_no_file_of_the_user_is_overwritten_by_mistake(bayeswise: Command, golf:
     refused(bayeswise, 2, "would be overwritten", table.parent / "*.csv", "-t", "play", "-o", table)
     refused(bayeswise, 2, "add --force to replace it", table, "-t", "play", "-o", other)
     assert (table.read_text(), other.read_text()) == (golf.read_text(), "my only notes")
-    assert bayeswise("fit", table, "-t", "play", "-o", other, "--force").code == 0
+    assert bayeswise("fit", table, "-t", "play", "--model", "naive-bayes", "-o", other, "--force").code == 0
     empty = write("", "made-by-mktemp")
-    assert bayeswise("fit", table, "-t", "play", "-o", empty).code == 0
+    assert bayeswise("fit", table, "-t", "play", "--model", "naive-bayes", "-o", empty).code == 0
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_is_told(bayeswise: Command, golf: Path) -> None:
-    answer = bayeswise("fit", golf, "-t", "play", "-o", "/dev/full")
+    answer = bayeswise("fit", golf, "-t", "play", "--model", "naive-bayes", "-o", "/dev/full")
     assert answer.code == 3
     assert "the disk is full" in answer.err
 
 
 def test_the_traceback_is_for_those_who_ask(bayeswise: Command, golf: Path, tmp_path: Path) -> None:
-    answer = bayeswise("fit", golf, "-t", "Plya", "-o", tmp_path / "m", "-v")
+    answer = bayeswise("fit", golf, "-t", "Plya", "--model", "naive-bayes", "-o", tmp_path / "m", "-v")
     assert "Traceback" in answer.err
     assert answer.code == 4
 

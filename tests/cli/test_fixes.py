@@ -34,7 +34,7 @@ def test_what_belongs_to_the_model_is_advised_as_an_option_of_fit(
     bayeswise: Command, write: Write, tmp_path: Path, fit: list[str], cells: str, told: str
 ) -> None:
     model = tmp_path / "model"
-    assert bayeswise("fit", write(TABLE), "-t", "y", "-o", model, *fit).code == 0
+    assert bayeswise("fit", write(TABLE), "-t", "y", "--model", "naive-bayes", "-o", model, *fit).code == 0
     assert told in advice(bayeswise("predict", model, write(f"x,c\n{cells}\n", name="new.csv")))
 
 
@@ -43,7 +43,7 @@ def test_what_belongs_to_the_model_is_advised_as_an_option_of_fit(
     [
         ("c,y\na,u\na,u\nb,v\nb,v\n", ["fit", "-t", "y", "--model", "gaussian"], "--ignore c, or --model naive-bayes"),
         (TABLE, ["fit", "-t", "y", "--model", "linear"], "--model logistic"),
-        (TABLE, ["fit", "-t", "y", "--levels", "y=u"], "--levels y=A,B,C"),
+        (TABLE, ["fit", "-t", "y", "--model", "naive-bayes", "--levels", "y=u"], "--levels y=A,B,C"),
         ("a,b\nx,\ny,u\nx,v\n", ["network", "learn"], "--missing drop"),
         ("a,b\nx,u\ny,u\nx,v\n", ["network", "learn", "--method", "k2"], "--order A,B,C, causes first"),
         (TABLE, ["concept", "-t", "y"], "--category x"),
@@ -65,7 +65,7 @@ def test_advice_names_options(
         ("export m.bayeswise --sql duckbd", "--sql is 'duckbd'. Fix: did you mean 'duckdb'?"),
         ("export m.bayeswise --sql oracle", "--sql is 'oracle'. Fix: name one of 'duckdb', 'sqlite', 'postgres'"),
         ("fit t.csv --target y --engine daks", "--engine is 'daks'. Fix: did you mean 'dask'?"),
-        ("fit t.csv --target y --smoothing much", "--smoothing is 'much'. Fix: give a number."),
+        ("fit t.csv --target y --model naive-bayes --smoothing much", "--smoothing is 'much'. Fix: give a number."),
         ("look t.csv --threads 0", "--threads is '0'. Fix: give a whole number from 1 on."),
         ("next-test m.bayeswise --costs d.toml --depth 9", "--depth is '9'. Fix: give a whole number from 1 to 4."),
     ],

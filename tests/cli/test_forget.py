@@ -21,7 +21,7 @@ def test_the_new_model_is_byte_for_byte_the_one_that_never_saw_the_rows(
     bayeswise: Command, golf: Path, golf_model: Path, write: Write, tmp_path: Path
 ) -> None:
     gone, kept = split(golf, write)
-    assert bayeswise("fit", kept, "-t", "play", "-o", tmp_path / "never").code == 0
+    assert bayeswise("fit", kept, "-t", "play", "--model", "naive-bayes", "-o", tmp_path / "never").code == 0
     answer = bayeswise("forget", golf_model, gone, "-o", tmp_path / "new")
     assert answer.code == 0
     assert "Forgot 4 rows of gone.csv." in answer.out
@@ -79,7 +79,7 @@ def test_a_table_without_the_target_is_refused(
 
 def test_weighted_rows_are_told_by_weight(bayeswise: Command, write: Write, tmp_path: Path) -> None:
     table = write("x,n,y\n1,2.5,a\n2,1,a\n5,2,b\n7,1,b\n")
-    bayeswise("fit", table, "-t", "y", "--weight", "n", "-o", tmp_path / "m")
+    bayeswise("fit", table, "-t", "y", "--model", "naive-bayes", "--weight", "n", "-o", tmp_path / "m")
     page = bayeswise("forget", tmp_path / "m", write("x,n,y\n1,2.5,a\n", "gone.csv"), "-o", tmp_path / "new").out
     assert "Forgot 1 row of gone.csv, of weight 2.5." in page
 

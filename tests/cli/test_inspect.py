@@ -39,7 +39,7 @@ def mixed_model(bayeswise: Command, write: Write, tmp_path: Path) -> Path:
     )
     table = write(f"id,x,visits,town,odd,note,y\n{rows}")
     words = ["--count", "visits", "--text", "note", "--missing", "odd=level", "--category", "odd", "--prior", "1=.7"]
-    answer = bayeswise("fit", table, "-t", "y", *words, "-o", tmp_path / "m")
+    answer = bayeswise("fit", table, "-t", "y", "--model", "naive-bayes", *words, "-o", tmp_path / "m")
     assert answer.code == 0, answer.err
     return tmp_path / "m"
 
@@ -95,7 +95,16 @@ def test_the_page_fits_80_columns_whatever_the_classes_are_called(
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     rows = "".join(f"{k % 13}.5,{'[b]' * 5}{k % 40},{f'class 🎉 number {k % 20} ' * 3}\n" for k in range(400))
-    bayeswise("fit", write(f"a long name of a column of numbers,c,y\n{rows}"), "-t", "y", "-o", tmp_path / "m")
+    bayeswise(
+        "fit",
+        write(f"a long name of a column of numbers,c,y\n{rows}"),
+        "-t",
+        "y",
+        "--model",
+        "naive-bayes",
+        "-o",
+        tmp_path / "m",
+    )
     page = bayeswise("inspect", tmp_path / "m").out
     assert max(map(cell_len, page.splitlines())) <= 80
     assert "more classes (--json shows all)" in page
@@ -109,7 +118,7 @@ def test_a_model_without_rows_can_be_inspected(bayeswise: Command, golf: Path, g
 
 
 def test_a_model_by_an_m_estimate_can_be_inspected(bayeswise: Command, golf: Path, tmp_path: Path) -> None:
-    bayeswise("fit", golf, "-t", "play", "--m-estimate", "2", "-o", tmp_path / "m")
+    bayeswise("fit", golf, "-t", "play", "--model", "naive-bayes", "--m-estimate", "2", "-o", tmp_path / "m")
     assert inspected(bayeswise, tmp_path / "m")["settings"]["smoothing"] == {"m": 2.0, "p": {}}
 
 
@@ -129,7 +138,7 @@ def test_two_classes_are_both_shown_however_narrow_the_page(
         "outcome": [repaid, repaid, lost, lost],
     }
     kinds = {"a rather long name of a column": "number", "status of the account": "category"}
-    bw.fit(rows, "outcome", kinds=kinds).save(tmp_path / "model")
+    bw.fit(rows, "outcome", kinds=kinds, model="naive-bayes").save(tmp_path / "model")
     for width in (50, 80, 200):
         monkeypatch.setenv("COLUMNS", str(width))
         page = bayeswise("inspect", tmp_path / "model").out

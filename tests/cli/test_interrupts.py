@@ -71,7 +71,7 @@ def test_an_interrupted_command_leaves_nothing_behind(
     folder = tmp_path / "work"
     folder.mkdir()
     words = {
-        "fit": ["fit", "-", "-t", "play", "-o", "out"],
+        "fit": ["fit", "-", "-t", "play", "--model", "naive-bayes", "-o", "out"],
         "predict": ["predict", golf_model, "-", "-o", "out"],
         "forget": ["forget", golf_model, "-", "-o", "out"],
         "compare": ["compare", "-", "-t", "play"],
@@ -91,7 +91,7 @@ def test_an_interrupted_command_keeps_the_old_output(golf: Path, golf_model: Pat
     folder = tmp_path / "work"
     folder.mkdir()
     (folder / "out").write_bytes(golf_model.read_bytes())
-    done = interrupted(["fit", "-", "-t", "wind", "-o", "out"], golf.read_bytes(), folder)
+    done = interrupted(["fit", "-", "-t", "wind", "--model", "naive-bayes", "-o", "out"], golf.read_bytes(), folder)
     assert done.returncode == 130
     assert (folder / "out").read_bytes() == golf_model.read_bytes()
 
@@ -100,6 +100,12 @@ def test_what_the_caller_ignores_stays_ignored(golf: Path, tmp_path: Path) -> No
     folder = tmp_path / "work"
     folder.mkdir()
     nohup = "import signal; signal.signal(signal.SIGHUP, signal.SIG_IGN); "
-    done = interrupted(["fit", "-", "-t", "play", "-o", "out"], golf.read_bytes(), folder, signal.SIGHUP, nohup)
+    done = interrupted(
+        ["fit", "-", "-t", "play", "--model", "naive-bayes", "-o", "out"],
+        golf.read_bytes(),
+        folder,
+        signal.SIGHUP,
+        nohup,
+    )
     assert done.returncode == 0
     assert (folder / "out").exists()

@@ -74,7 +74,7 @@ def test_keys_and_names_are_answers_and_the_files_hold_them(label: Command, tmp_
     rows = labelled(tmp_path / "session")
     assert len(rows) == 3 and {row["play"] for row in rows} == {"no", "yes"}
     model = bw.load(tmp_path / "session" / "model.bayeswise")
-    again = bw.fit(str(tmp_path / "session" / "labelled.csv"), target="play")
+    again = bw.fit(str(tmp_path / "session" / "labelled.csv"), target="play", model="naive-bayes")
     assert model.class_weight.tolist() == again.class_weight.tolist() == [1.0, 2.0]
 
 
@@ -175,7 +175,7 @@ def test_the_asking_action_of_a_decision_makes_the_queue(
     bayeswise: Command, golf: Path, pool: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "decision.toml").write_text(DECISION)
-    model = bw.fit(str(golf), target="play")
+    model = bw.fit(str(golf), target="play", model="naive-bayes")
     model.save(tmp_path / "golf.bayeswise")
     words = ("--costs", tmp_path / "decision.toml", "--from", tmp_path / "golf.bayeswise", "--random-share", 0)
     answer = bayeswise("label", pool, *words, "-o", tmp_path / "s", "--json", stdin=b"2\n" * 20)

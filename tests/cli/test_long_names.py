@@ -26,7 +26,7 @@ def table(write: Callable[..., Path]) -> Path:
 @pytest.fixture
 def model(table: Path, tmp_path: Path) -> Path:
     path = tmp_path / "long.bayeswise"
-    bw.fit(str(table), target=OTHER, unseen="error").save(path)
+    bw.fit(str(table), target=OTHER, unseen="error", model="naive-bayes").save(path)
     return path
 
 
@@ -39,12 +39,12 @@ MISTAKES = [
     ("look", "{table}", "--table", LONG),
     ("look", "{table}", "--number", COLUMN),
     ("look", "{table}", "--category", LONG),
-    ("fit", "{table}", "-t", LONG),
-    ("fit", "{table}", "-t", COLUMN, "-o", LONG),
-    ("fit", "{table}", "-t", OTHER, "--number", COLUMN, "-o", "{new}"),
+    ("fit", "{table}", "-t", LONG, "--model", "naive-bayes"),
+    ("fit", "{table}", "-t", COLUMN, "--model", "naive-bayes", "-o", LONG),
+    ("fit", "{table}", "-t", OTHER, "--model", "naive-bayes", "--number", COLUMN, "-o", "{new}"),
     ("fit", "{table}", "-t", OTHER, "--model", "linear", "--category", COLUMN, "-o", "{new}"),
-    ("fit", "{table}", "-t", OTHER, "--prior", f"{LONG}=.5", "-o", "{new}"),
-    ("fit", "{table}", "-t", OTHER, "--weight", COLUMN, "-o", "{new}"),
+    ("fit", "{table}", "-t", OTHER, "--model", "naive-bayes", "--prior", f"{LONG}=.5", "-o", "{new}"),
+    ("fit", "{table}", "-t", OTHER, "--model", "naive-bayes", "--weight", COLUMN, "-o", "{new}"),
     ("predict", LONG, "{table}"),
     ("predict", "{model}", "{other}"),
     ("predict", "{model}", "{unseen}"),

@@ -52,9 +52,9 @@ def test_a_model_may_be_replaced_by_its_sum(bayeswise: Command, golf_model: Path
 def test_models_that_do_not_fit_say_where_and_nothing_is_written(
     bayeswise: Command, golf: Path, golf_model: Path, write: Write, tmp_path: Path
 ) -> None:
-    bayeswise("fit", golf, "-t", "play", "--smoothing", "2", "-o", tmp_path / "smooth")
-    bayeswise("fit", golf, "-t", "play", "--ignore", "wind", "-o", tmp_path / "calm")
-    bayeswise("fit", golf, "-t", "wind", "-o", tmp_path / "wind")
+    bayeswise("fit", golf, "-t", "play", "--model", "naive-bayes", "--smoothing", "2", "-o", tmp_path / "smooth")
+    bayeswise("fit", golf, "-t", "play", "--model", "naive-bayes", "--ignore", "wind", "-o", tmp_path / "calm")
+    bayeswise("fit", golf, "-t", "wind", "--model", "naive-bayes", "-o", tmp_path / "wind")
     for name, what in (
         ("smooth", "their conventions are 'laplace' and 'laplace with smoothing=2.0'"),
         ("calm", "column 'wind' is a category in one and ignored in the other"),

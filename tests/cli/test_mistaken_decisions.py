@@ -23,7 +23,7 @@ PLAIN = "[costs]\nrefuse = 0\nlend = { yes = -1, no = 5 }\n"
 def credit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A model of the credit table."""
     path = tmp_path_factory.mktemp("credit") / "credit.bayeswise"
-    bw.fit(str(EXAMPLES / "credit.csv"), target="repaid").save(path)
+    bw.fit(str(EXAMPLES / "credit.csv"), target="repaid", model="naive-bayes").save(path)
     return path
 
 

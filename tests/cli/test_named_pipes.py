@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(os.name == "nt", reason="needs named pipes")
 COSTS = ("--costs", "{costs}")
 VERBS = [
     ("look", "{table}", "-t", "play"),
-    ("fit", "{table}", "-t", "play", "-o", "{new}", "--json"),
+    ("fit", "{table}", "-t", "play", "--model", "naive-bayes", "-o", "{new}", "--json"),
     ("predict", "{model}", "{table}", "--proba"),
     ("decide", "{model}", "{table}", *COSTS),
     ("check", "{model}", "{table}", *COSTS),
@@ -150,7 +150,7 @@ def test_a_socket_is_not_a_table(tmp_path: Path) -> None:
 
 def test_a_closed_standard_input_is_said_in_one_line(tmp_path: Path) -> None:
     start = "import sys; from bayeswise.cli import main; sys.exit(main())"
-    for verb in (["look", "-"], ["fit", "-", "-t", "y", "-o", str(tmp_path / "m")]):
+    for verb in (["look", "-"], ["fit", "-", "-t", "y", "--model", "naive-bayes", "-o", str(tmp_path / "m")]):
         words = " ".join(f"'{word}'" for word in [sys.executable, "-c", start, *verb])
         done = subprocess.run(["sh", "-c", f"{words} <&-"], capture_output=True, text=True, check=False)
         assert done.returncode == 2

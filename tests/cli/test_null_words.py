@@ -31,7 +31,8 @@ def table(write: Write) -> Path:
 @pytest.fixture
 def fit(bayeswise: Command, table: Path, tmp_path: Path) -> Callable[..., Path]:
     def fit(*words: object, of: Path = table, name: str = "ill.bayeswise") -> Path:
-        answer = bayeswise("fit", of, "-o", tmp_path / name, *words)
+        kind = () if {"--like", "--model"} & set(words) else ("--model", "naive-bayes")
+        answer = bayeswise("fit", of, "-o", tmp_path / name, *words, *kind)
         assert answer.code == 0, answer.err
         return tmp_path / name
 
@@ -154,5 +155,5 @@ def test_order_case_and_blanks_of_the_words_make_no_other_model(fit: Callable[..
 
 def test_the_usual_words_named_one_by_one_are_the_usual_words(bayeswise: Command, golf: Path, tmp_path: Path) -> None:
     words = [word for null in ("", "na", "n/a", "NULL", "?", "nan", "none") for word in ("--null", null)]
-    bayeswise("fit", golf, "-t", "play", "-o", tmp_path / "m", *words)
-    assert (tmp_path / "m").read_bytes() == bytes_of(bw.fit(str(golf), "play"))
+    bayeswise("fit", golf, "-t", "play", "--model", "naive-bayes", "-o", tmp_path / "m", *words)
+    assert (tmp_path / "m").read_bytes() == bytes_of(bw.fit(str(golf), "play", model="naive-bayes"))

@@ -31,7 +31,7 @@ NEW = "id,zip,size,kind\n1,0007,1.50,a\n2,1234,NA,b\n3,0815,-3,\n"
 @pytest.fixture
 def model(write: Callable[..., Path], tmp_path: Path) -> Path:
     path = tmp_path / "y.bayeswise"
-    bw.fit(str(write(TABLE)), target="y").save(path)
+    bw.fit(str(write(TABLE)), target="y", model="naive-bayes").save(path)
     return path
 
 
@@ -64,7 +64,7 @@ def test_every_document_of_json_begins_with_the_version_of_its_form(
     costs.write_text("action,no,yes\ngo,1,0\nstay,0,3\n")
     commands = {
         "look": (golf, "-t", "play"),
-        "fit": (golf, "-t", "play", "-o", out),
+        "fit": (golf, "-t", "play", "--model", "naive-bayes", "-o", out),
         "predict": (golf_model, rows),
         "init-decision": (golf, "-t", "play"),
         "decide": (golf_model, rows, "--costs", costs),

@@ -100,7 +100,7 @@ def test_a_closed_stdout_is_no_bug(golf_model: Path, golf: Path) -> None:
 
 
 def test_no_bar_is_drawn_into_a_pipe(golf_model: Path, golf: Path, tmp_path: Path) -> None:
-    process = started("fit", "-", "-t", "play", "-o", tmp_path / "m")
+    process = started("fit", "-", "-t", "play", "--model", "naive-bayes", "-o", tmp_path / "m")
     assert process.stdin is not None
     process.stdin.write(golf.read_bytes())
     process.stdin.flush()
@@ -152,7 +152,7 @@ def test_no_verb_loads_scikit_learn(golf: Path, tmp_path: Path) -> None:
     model, other = str(tmp_path / "m"), str(tmp_path / "n")
     runs = [
         ["look", str(golf), "-t", "play"],
-        ["fit", str(golf), "-t", "play", "-o", model],
+        ["fit", str(golf), "-t", "play", "--model", "naive-bayes", "-o", model],
         ["predict", model, str(golf), "--proba"],
         ["explain", model, str(golf), "--flip"],
         ["inspect", model],
@@ -185,7 +185,7 @@ def test_a_pipe_that_does_not_fit_on_the_disk_is_told(golf: Path, tmp_path: Path
     header, *rows = golf.read_bytes().splitlines(keepends=True)
     _, err = (
         process := started(
-            *("fit", "-", "-t", "play", "-o", tmp_path / "m"),
+            *("fit", "-", "-t", "play", "--model", "naive-bayes", "-o", tmp_path / "m"),
             env={**os.environ, "TMPDIR": str(tmp_path)},
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 16, 1 << 16)),
         )
@@ -207,7 +207,7 @@ def test_a_terminal_that_lacks_letters_gets_plain_ones(
 ) -> None:
     table, model = write("wind,café\nstrong,oui 😀\nweak,non\nweak,oui 😀\n" * 3), tmp_path / "m.bayeswise"
     environment = {**os.environ, "PYTHONIOENCODING": encoding}
-    assert started("fit", table, "-t", "café", "-o", model, env=environment).wait(60) == 0
+    assert started("fit", table, "-t", "café", "--model", "naive-bayes", "-o", model, env=environment).wait(60) == 0
     for words in (("explain", model, "--row", "wind=weak"), ("inspect", model), ("look", table, "-t", "café")):
         out, err = (process := started(*words, env=environment)).communicate(timeout=60)
         assert process.returncode == 0, err

@@ -68,13 +68,16 @@ def test_the_command_line_says_what_python_says(
         with path.open("w", encoding="utf-8", newline="") as file:
             csv.writer(file).writerows([("x", "c", "d", "y"), *content])
     try:
-        fitted = bw.fit(str(train), target="y")
+        fitted = bw.fit(str(train), target="y", model="naive-bayes")
         expected = fitted.predict_proba(str(fresh))
     except bw.BayeswiseError as error:
-        codes = [bayeswise("fit", train, "-t", "y", "-o", model).code, bayeswise("predict", model, fresh).code]
+        codes = [
+            bayeswise("fit", train, "-t", "y", "--model", "naive-bayes", "-o", model).code,
+            bayeswise("predict", model, fresh).code,
+        ]
         assert error.exit_code in codes
         return
-    assert bayeswise("fit", train, "-t", "y", "-o", model).code == 0
+    assert bayeswise("fit", train, "-t", "y", "--model", "naive-bayes", "-o", model).code == 0
     assert model.read_bytes() == bytes_of(fitted)
     answer = bayeswise("predict", model, fresh, "--proba")
     names, answered = table(answer.out)
@@ -97,7 +100,7 @@ def test_a_name_that_is_taken_is_not_taken_again(bayeswise: Command, golf_model:
 
 def test_classes_that_are_numbers_come_back_as_numbers(bayeswise: Command, write: Write, tmp_path: Path) -> None:
     train = write("x,y\n" + "".join(f"{k % 2 * 5 + k % 3}.5,{k % 2}\n" for k in range(20)))
-    assert bayeswise("fit", train, "-t", "y", "-o", tmp_path / "m").code == 0
+    assert bayeswise("fit", train, "-t", "y", "--model", "naive-bayes", "-o", tmp_path / "m").code == 0
     new = write("x\n0\n7\n", "new.csv")
     assert table(bayeswise("predict", tmp_path / "m", new, "--proba").out)[0] == ["x", "y", "p_0", "p_1"]
     lines = bayeswise("predict", tmp_path / "m", new, "--format", "jsonl").out.splitlines()
@@ -193,7 +196,7 @@ def test_text_that_a_spreadsheet_would_run_gets_an_apostrophe(
 
 def test_a_class_that_is_a_formula_is_guarded_too(bayeswise: Command, write: Write, tmp_path: Path) -> None:
     train = write("x,y\n" + "".join(f"{k % 2 * 5}.{k % 3},{'=a()' if k % 2 else '@b'}\n" for k in range(20)))
-    bayeswise("fit", train, "-t", "y", "-o", tmp_path / "m")
+    bayeswise("fit", train, "-t", "y", "--model", "naive-bayes", "-o", tmp_path / "m")
     names, rows = table(bayeswise("predict", tmp_path / "m", write("x\n5\n", "new.csv"), "--proba").out)
     assert names == ["x", "y", "p_=a()", "p_@b"]
     assert rows[0][1] == "'=a()"
@@ -201,7 +204,7 @@ def test_a_class_that_is_a_formula_is_guarded_too(bayeswise: Command, write: Wri
 
 def test_negative_numbers_of_the_model_stay_numbers(bayeswise: Command, write: Write, tmp_path: Path) -> None:
     train = write("x,y\n" + "".join(f"{'-' if k % 2 else ''}{k % 5}.25,{'ab'[k % 2]}\n" for k in range(40)))
-    bayeswise("fit", train, "-t", "y", "-o", tmp_path / "m")
+    bayeswise("fit", train, "-t", "y", "--model", "naive-bayes", "-o", tmp_path / "m")
     _, rows = table(bayeswise("predict", tmp_path / "m", write("x\n-3.50\n-x\n" + "1\n" * 200, "new.csv")).out)
     assert [row[0] for row in rows[:2]] == ["-3.50", "'-x"]
 
@@ -209,7 +212,7 @@ def test_negative_numbers_of_the_model_stay_numbers(bayeswise: Command, write: W
 def test_the_dialect_of_the_table_stays(bayeswise: Command, write: Write, tmp_path: Path) -> None:
     rows = "".join(f'{k % 2 * 5},{k % 4}5;"a;{k % 2}";{"pq"[k % 2]}\n' for k in range(40))
     train = write(f"größe;art;y\n{rows}")
-    bayeswise("fit", train, "-t", "y", "-o", tmp_path / "m")
+    bayeswise("fit", train, "-t", "y", "--model", "naive-bayes", "-o", tmp_path / "m")
     new = write('größe;art\n1,50;"a;1"\n', "new.csv")
     header, (row,) = table(bayeswise("predict", tmp_path / "m", new, "--proba").out, delimiter=";")
     assert header == ["größe", "art", "y", "p_p", "p_q"]
@@ -225,7 +228,12 @@ def test_typed_tables_come_back_as_text(bayeswise: Command, write: Write, tmp_pa
         {"n": [1, 2, 3, 40] * 5, "x": [0.1, None, 2.5, 9.0] * 5, "tags": [[1]] * 20, "ok": [True, False] * 10}
     ).assign(y=["a", "a", "b", "b"] * 5)
     frame.to_parquet(tmp_path / "t.parquet")
-    assert bayeswise("fit", tmp_path / "t.parquet", "-t", "y", "--ignore", "tags", "-o", tmp_path / "m").code == 0
+    assert (
+        bayeswise(
+            "fit", tmp_path / "t.parquet", "-t", "y", "--model", "naive-bayes", "--ignore", "tags", "-o", tmp_path / "m"
+        ).code
+        == 0
+    )
     answer = bayeswise("predict", tmp_path / "m", tmp_path / "t.parquet")
     names, rows = table(answer.out)
     assert names == ["n", "x", "ok", "y", "predicted"]
@@ -259,7 +267,7 @@ def test_json_lines_and_one_json_document(bayeswise: Command, golf_model: Path, 
 
 
 def test_json_has_no_infinity(bayeswise: Command, write: Write, tmp_path: Path) -> None:
-    bayeswise("fit", write("x,y\n1,a\n2,a\n5,b\n7,b\n"), "-t", "y", "-o", tmp_path / "m")
+    bayeswise("fit", write("x,y\n1,a\n2,a\n5,b\n7,b\n"), "-t", "y", "--model", "naive-bayes", "-o", tmp_path / "m")
     far = write("x\n1e200\n", "far.csv")
     answer = bayeswise("predict", tmp_path / "m", far, "--evidence", "--json")
     assert answer.code == 0
@@ -271,7 +279,7 @@ def test_json_has_no_infinity(bayeswise: Command, write: Write, tmp_path: Path) 
 
 def test_missing_unseen_and_stray_cells_are_counted(bayeswise: Command, write: Write, tmp_path: Path) -> None:
     train = write("x,c,y\n" + "".join(f"{k % 7}.5,{'uvw'[k % 3]},{'ab'[k % 2]}\n" for k in range(60)))
-    bayeswise("fit", train, "-t", "y", "-o", tmp_path / "m")
+    bayeswise("fit", train, "-t", "y", "--model", "naive-bayes", "-o", tmp_path / "m")
     new = write("x,c\n" + "1,u\n" * 300 + "3a,u\n,zzz\nNA,\n", "new.csv")
     answer = bayeswise("predict", tmp_path / "m", new, "--json")
     report = json.loads(answer.out)
@@ -296,13 +304,13 @@ def test_a_table_of_other_columns_is_refused_before_anything_is_written(
 def test_a_number_column_of_text_is_refused_before_a_short_table_is_written(
     bayeswise: Command, write: Write, tmp_path: Path
 ) -> None:
-    bayeswise("fit", write("x,y\n1,a\n2,a\n5,b\n7,b\n"), "-t", "y", "-o", tmp_path / "m")
+    bayeswise("fit", write("x,y\n1,a\n2,a\n5,b\n7,b\n"), "-t", "y", "--model", "naive-bayes", "-o", tmp_path / "m")
     answer = bayeswise("predict", tmp_path / "m", write("x\nfoo\nbar\n", "new.csv"))
     assert (answer.code, answer.out) == (4, "")
 
 
 def test_a_row_that_is_impossible_is_named(bayeswise: Command, golf: Path, write: Write, tmp_path: Path) -> None:
-    bayeswise("fit", golf, "-t", "play", "--convention", "exact", "-o", tmp_path / "m")
+    bayeswise("fit", golf, "-t", "play", "--model", "naive-bayes", "--convention", "exact", "-o", tmp_path / "m")
     answer = bayeswise("predict", tmp_path / "m", write(NEW + "hail,hot,high,weak\n"))
     assert answer.code == 4
     assert "row 3 of table.csv has probability 0 in every class" in answer.err

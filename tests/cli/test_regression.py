@@ -117,7 +117,11 @@ def test_fit_says_what_was_learned_as_json(bayeswise: Command, visits: Path, tmp
 @pytest.mark.parametrize(
     ("words", "code", "what"),
     [
-        (("-t", "ill", "--shrinkage", "auto"), 2, "--shrinkage has no say in a naive-bayes model"),
+        (
+            ("-t", "ill", "--model", "naive-bayes", "--shrinkage", "auto"),
+            2,
+            "--shrinkage has no say in a naive-bayes model",
+        ),
         (("-t", "ill", "--model", "logistic", "--smoothing", "1"), 2, "--smoothing has no say in a logistic model"),
         (("-t", "ill", "--model", "logistic", "--prior", "yes=.5"), 2, "is that of its weights"),
         (("-t", "price", "--model", "linear", "--missing", "level"), 2, "--missing level means nothing"),

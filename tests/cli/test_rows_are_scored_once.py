@@ -21,7 +21,7 @@ from bayeswise.networks.classifiers.model import NetworkClassifierModel
 Command = Callable[..., SimpleNamespace]
 COSTS = "[costs]\ngo = { no = 7, yes = 0 }\nstay = { no = 0, yes = 2 }\n"
 MODELS: dict[str, tuple[dict[str, Any], type, str]] = {
-    "naive-bayes": ({}, NaiveBayesModel, "_sums"),
+    "naive-bayes": ({"model": "naive-bayes"}, NaiveBayesModel, "_sums"),
     "averaged": ({"model": "averaged"}, NaiveBayesModel, "_sums"),
     "gaussian": ({"model": "gaussian", "covariance": "shared"}, Densities, "relative"),
     "tan": ({"model": "tan"}, NetworkClassifierModel, "log_joint"),
@@ -88,7 +88,7 @@ def test_decide_scores_each_batch_once(
 def test_novelty_needs_no_second_scoring_of_the_rows(
     bayeswise: Command, table: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    bw.fit(str(table), target="go").save(tmp_path / "m")
+    bw.fit(str(table), target="go", model="naive-bayes").save(tmp_path / "m")
     (tmp_path / "costs.toml").write_text(COSTS)
     calls = count_calls(monkeypatch, NaiveBayesModel, "_sums")
     answer = bayeswise("decide", tmp_path / "m", table, "--costs", tmp_path / "costs.toml", "--novelty", ".01")
@@ -97,7 +97,9 @@ def test_novelty_needs_no_second_scoring_of_the_rows(
 
 
 def test_rows_are_counted_without_a_posterior(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    maker = bw.DecisionMaker(bw.fit(str(table), target="go"), costs={"go": {"no": 7, "yes": 0}, "stay": 1})
+    maker = bw.DecisionMaker(
+        bw.fit(str(table), target="go", model="naive-bayes"), costs={"go": {"no": 7, "yes": 0}, "stay": 1}
+    )
     calls = count_calls(monkeypatch, NaiveBayesModel, "_sums")
     assert maker.is_unknown(str(table)).tolist() == [False] * 60
     assert calls == []

@@ -192,8 +192,8 @@ def prepared() -> Path:
         shutil.copyfile(EXAMPLES / source, folder / name)
     for name in ("clinic.toml", "credit.toml"):
         shutil.copyfile(EXAMPLES / name, folder / name)
-    bw.fit(str(folder / "golf.csv"), "play").save(folder / "golf.bayeswise")
-    bw.fit(str(folder / "credit.csv"), "repaid").save(folder / "credit.bayeswise")
+    bw.fit(str(folder / "golf.csv"), "play", model="naive-bayes").save(folder / "golf.bayeswise")
+    bw.fit(str(folder / "credit.csv"), "repaid", model="naive-bayes").save(folder / "credit.bayeswise")
     bw.fit(str(folder / "credit.csv"), "amount", model="linear").save(folder / "price.bayeswise")
     costs = "[costs]\nplay = { yes = 0, no = 5 }\nstay = { yes = 2, no = 0 }\n"
     (folder / "golf.toml").write_text(costs)

@@ -392,7 +392,11 @@ def command(path: Path, folder: Path, rng: Random) -> None:
     """The same by commands, which never end in a bug."""
     model, out = folder / "m.bayeswise", folder / f"out.{rng.choice(['csv', 'jsonl', 'parquet', 'json', 'tsv.gz'])}"
     look = ["look", path, "-t", "y", *(["--json"] if rng.random() < 0.3 else [])]
-    runs = [look, ["fit", path, "-t", "y", "-o", model], ["predict", model, path, "--proba", "-o", out]]
+    runs = [
+        look,
+        ["fit", path, "-t", "y", "--model", "naive-bayes", "-o", model],
+        ["predict", model, path, "--proba", "-o", out],
+    ]
     for words in runs:
         said = io.StringIO()
         with contextlib.redirect_stderr(said), contextlib.redirect_stdout(io.TextIOWrapper(io.BytesIO(), "utf-8")):

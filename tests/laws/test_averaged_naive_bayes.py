@@ -81,7 +81,7 @@ def test_weights_count_as_copies_and_leave_together() -> None:
 
 def test_certain_relevance_is_naive_bayes_and_none_is_the_prior() -> None:
     rows = [{"c": c, "y": y} for c, y in (("p", "a"), ("p", "a"), ("q", "b"), ("p", "b"))]
-    plain = bw.fit(rows, target="y", kinds={"c": "category"})
+    plain = bw.fit(rows, target="y", kinds={"c": "category"}, model="naive-bayes")
     for relevance, expected in ((1.0, plain.predict_proba(rows)), (0.0, np.full((4, 2), 0.5))):
         assert averaged(plain, relevance).predict_proba(rows) == pytest.approx(expected, rel=1e-12)
 

@@ -186,7 +186,9 @@ def test_a_session_taken_up_again_is_the_same_to_the_last_byte(session: Any) -> 
 
 
 def test_a_fitted_model_meets_levels_that_it_never_saw() -> None:
-    model = bw.fit([{"c": "p", "y": "a"}, {"c": "q", "y": "b"}] * 3, target="y", kinds={"c": "category"})
+    model = bw.fit(
+        [{"c": "p", "y": "a"}, {"c": "q", "y": "b"}] * 3, target="y", kinds={"c": "category"}, model="naive-bayes"
+    )
     table = [{"c": "q"}, {"c": "new"}, {"c": "p"}, {"c": "also new"}]
     learner = bw.ActiveLearner(model, pool=table, random_share=0.0)
     assert learner.posterior() == pytest.approx(model.predict_proba(table))

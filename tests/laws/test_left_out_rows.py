@@ -19,8 +19,8 @@ from bayeswise.tables.source import open_source
 Table = dict[str, list[Any]]
 
 MODELS: dict[str, dict[str, Any]] = {
-    "naive Bayes": {},
-    "families by evidence": {"families": "select"},
+    "naive Bayes": {"model": "naive-bayes"},
+    "families by evidence": {"model": "naive-bayes", "families": "select"},
     "averaged": {"model": "averaged"},
     "averaged, families by evidence": {"model": "averaged", "families": "select"},
     "gaussian": {"model": "gaussian"},
@@ -122,16 +122,16 @@ def test_an_estimator_leaves_rows_out_as_its_model_does(name: str) -> None:
 def test_a_level_that_only_one_fold_shows_leaves_the_others_in_their_places() -> None:
     """Without the row of 'a' the levels 'b' and 'c' are the first and second that the other rows show."""
     table = {"x": ["a", *("b", "c") * 10], "y": ["no", *("no", "yes") * 10]}
-    found = held_out(bw.fit(table, "y"), table, cv=3)
+    found = held_out(bw.fit(table, "y", model="naive-bayes"), table, cv=3)
     folds = turns(found.truth, 3)
     rare = folds == folds[0]
-    again = bw.fit(rows_at(table, np.flatnonzero(~rare)), "y")
+    again = bw.fit(rows_at(table, np.flatnonzero(~rare)), "y", model="naive-bayes")
     np.testing.assert_allclose(found.posterior[rare], again.predict_proba(rows_at(table, np.flatnonzero(rare))))
 
 
 def test_chunks_with_the_same_counts_are_other_rows_all_the_same() -> None:
     table = {"x": ["a", "b"] * 8, "y": ["u", "u", "v", "v"] * 4}
-    model, chunks = bw.fit(table, "y"), open_source(table, chunk_rows=8)
+    model, chunks = bw.fit(table, "y", model="naive-bayes"), open_source(table, chunk_rows=8)
     np.testing.assert_array_equal(held_out(model, chunks, cv=2).posterior, held_out(model, table, cv=2).posterior)
 
 
@@ -183,12 +183,12 @@ def test_a_table_too_large_for_a_fit_of_each_row_is_refused_and_folds_serve() ->
 
 def test_a_fold_of_a_calibrated_model_is_calibrated_without_it() -> None:
     table = table_of(8)
-    model = calibrated(bw.fit(table, "y"), table, method="temperature")
+    model = calibrated(bw.fit(table, "y", model="naive-bayes"), table, method="temperature")
     found = held_out(model, table, cv=4)
     folds = turns(found.truth, 4)
     for fold in range(4):
         inside, others = np.flatnonzero(folds == fold), rows_at(table, np.flatnonzero(folds != fold))
-        again = calibrated(bw.fit(others, "y"), others, method="temperature")
+        again = calibrated(bw.fit(others, "y", model="naive-bayes"), others, method="temperature")
         np.testing.assert_allclose(found.posterior[inside], again.predict_proba(rows_at(table, inside)), rtol=1e-9)
     with pytest.raises(FitError, match="used up the rows"):
         evaluate(model, table, cv="loo")
@@ -197,7 +197,7 @@ def test_a_fold_of_a_calibrated_model_is_calibrated_without_it() -> None:
 def test_a_fitted_model_in_a_wrapper_is_not_taken_for_one_that_leaves_rows_out() -> None:
     table = table_of(9, categories=False)
     zero_one = bw.Costs.zero_one(["k0", "k1", "k2"])
-    decider = bw.DecisionMaker(bw.fit(table, "y"), zero_one)
+    decider = bw.DecisionMaker(bw.fit(table, "y", model="naive-bayes"), zero_one)
     with pytest.raises(FitError, match="no row is left out"):
         evaluate(decider, table, targets=table["y"], cv=5)
 
@@ -261,7 +261,7 @@ def test_the_difference_of_two_models_of_noise_holds_0(cv: int | str) -> None:
 
 def test_what_no_model_has_a_part_in_has_the_interval_of_independent_rows() -> None:
     table = noise(0, 40, 3, numbers=True)
-    model = bw.fit(table, "y")
+    model = bw.fit(table, "y", model="naive-bayes")
     folds, new = evaluate(model, table, cv=5), evaluate(model, table)
     assert folds.always == new.always and folds.perfect == new.perfect
     assert folds.interval == "95 % interval, corrected for shared training rows" and new.interval == "95 % interval"

@@ -32,7 +32,7 @@ profile = settings(max_examples=60, deadline=None)
 
 def learned(rows: list[dict[str, Any]], **overrides: Any) -> NaiveBayesModel:
     schema = _SCHEMA
-    return bw.fit(rows, target="y", schema=schema, **overrides)
+    return bw.fit(rows, target="y", schema=schema, model="naive-bayes", **overrides)
 
 
 _SCHEMA = bw.fit(
@@ -42,6 +42,7 @@ _SCHEMA = bw.fit(
     ],
     target="y",
     kinds=KINDS,
+    model="naive-bayes",
 ).schema
 
 

@@ -30,7 +30,7 @@ TABLE = [
     }
     for k in range(60)
 ]
-OPTIONS: dict[str, Any] = {"kinds": {"floor": "category", "odd": "category", "visits": "count"}}
+OPTIONS: dict[str, Any] = {"model": "naive-bayes", "kinds": {"floor": "category", "odd": "category", "visits": "count"}}
 MODELS = {
     "naive-bayes": bw.fit(TABLE, "fits", **OPTIONS),
     "strict": bw.fit(TABLE, "fits", **OPTIONS, unseen={"size": "error"}, missing={"floor": "error"}),
@@ -161,6 +161,6 @@ def test_frames_and_series_of_one_row_are_encoded_without_a_sweep(name: str) -> 
 
 
 def test_a_series_named_like_a_column_is_a_column() -> None:
-    model = bw.fit({"age": [1.0, 2.5, 3.0, 7.0], "y": ["a", "b", "a", "b"]}, "y")
+    model = bw.fit({"age": [1.0, 2.5, 3.0, 7.0], "y": ["a", "b", "a", "b"]}, "y", model="naive-bayes")
     column = pd.Series([1.0, 2.0], index=["age", "other"], name="age")
     np.testing.assert_array_equal(model.predict_proba(column), model.predict_proba(column.to_frame()))

@@ -115,7 +115,7 @@ def test_rows_with_a_hole_are_left_out_of_their_families() -> None:
 
 
 def test_a_naive_bayes_model_and_the_network_of_its_arcs_cost_the_same_but_for_the_arcs() -> None:
-    model = bw.fit(TABLE, target="c", prior_smoothing=1.0)
+    model = bw.fit(TABLE, target="c", prior_smoothing=1.0, model="naive-bayes")
     star = FamilyCounts.of(TABLE, {"a": ["c"], "b": ["c"]}).network()
     network = description_length(coded(star, TABLE))
     assert network.data_bits == pytest.approx(description_length(model).bits)

@@ -38,7 +38,7 @@ def test_the_naive_structure_is_naive_bayes(mine: dict[str, Any], theirs: dict[s
     table, asked = dependent_table(2, holes=0.2), without_class(dependent_table(9, holes=0.3))
     asked["c1"][3] = "never seen"
     network = fit_network(table, "y", structure="naive", missing=missing, **mine)
-    naive = bw.fit(table, "y", missing=missing, **theirs)
+    naive = bw.fit(table, "y", model="naive-bayes", missing=missing, **theirs)
     np.testing.assert_allclose(network.predict_log_proba(asked), naive.predict_log_proba(asked), rtol=1e-12, atol=1e-12)
     np.testing.assert_allclose(network.log_evidence(asked), naive.log_evidence(asked), rtol=1e-12)
     np.testing.assert_allclose(network.leave_one_out(table), naive.leave_one_out(table), rtol=1e-11)

@@ -95,7 +95,7 @@ def test_twelve_columns_equal_all_4096_structures(prior: Any) -> None:
 
 def test_a_binomial_number_is_a_coin_for_each_column() -> None:
     rows, columns = rows_of(8, 20, 5)
-    plain = bw.fit(rows, target="y", kinds=dict.fromkeys(columns, "category"))
+    plain = bw.fit(rows, target="y", kinds=dict.fromkeys(columns, "category"), model="naive-bayes")
     binomial = {k: math.comb(5, k) / 32 for k in range(6)}
     by_number, by_column = averaged(plain, n_relevant=binomial), averaged(plain)
     assert by_number.predict_proba(rows) == pytest.approx(by_column.predict_proba(rows), rel=1e-12)

@@ -146,5 +146,5 @@ def test_a_plain_model_knows_no_pairs_and_categories_need_none() -> None:
     assert fit_averaged(rows * 3, target="y").temper == 1.0
     numbers = [{"a": float(k), "b": float(k), "y": "ab"[k % 2]} for k in range(8)]
     kinds = {"a": "number", "b": "number"}
-    assert averaged(bw.fit(numbers, target="y", kinds=kinds)).temper == 1.0
+    assert averaged(bw.fit(numbers, target="y", kinds=kinds, model="naive-bayes")).temper == 1.0
     assert fit_averaged(numbers, target="y", kinds=kinds).temper < 0.75

@@ -74,7 +74,7 @@ def test_a_text_goes_into_a_file_and_an_account(tmp_path: Path) -> None:
 
 
 def test_words_repeated_in_a_text_count_for_less_each_time() -> None:
-    plain = bw.fit(ANCHOR * 3, target="y", kinds=KINDS)
+    plain = bw.fit(ANCHOR * 3, target="y", kinds=KINDS, model="naive-bayes")
     both = averaged(plain, relevance=1.0)
     once, often = {"t": "cash buy", "c": "p"}, {"t": "buy " * 30, "c": "p"}
     assert both.predict_proba([once])[0, 0] == pytest.approx(plain.predict_proba([once])[0, 0], rel=1e-12)

@@ -32,7 +32,7 @@ COUNTS = {"poisson": GENERATOR.poisson(2 + 3 * PLACE), "geometric": GENERATOR.ge
 
 def model_of(family: str, values: Any) -> Any:
     table = {"x": np.asarray(values, dtype=float), "z": GENERATOR.normal(size=300), "y": LABELS.tolist()}
-    return bw.fit(table, target="y", families={"x": family, "z": "normal"}, kinds={"x": "number"})
+    return bw.fit(table, target="y", families={"x": family, "z": "normal"}, kinds={"x": "number"}, model="naive-bayes")
 
 
 def integral(model: Any, family: str, grid: np.ndarray) -> float:

@@ -42,7 +42,7 @@ class Place:
         (folder / "some.csv").write_text(header + "".join(rows[:50]))
         (folder / "costs.toml").write_text((EXAMPLES / "credit.toml").read_text(encoding="utf-8"))
         (folder / "pool.csv").write_text("a,b\n" + "".join(f"{k},{k * k % 7}\n" for k in range(40)))
-        whole = bw.fit(str(folder / "all.csv"), "repaid")
+        whole = bw.fit(str(folder / "all.csv"), "repaid", model="naive-bayes")
         less = whole.forget(str(folder / "some.csv"))
         whole.save(folder / "whole")
         less.save(folder / "less")
@@ -56,7 +56,7 @@ class Place:
     def commands(self) -> dict[str, list[str]]:
         """Every command that writes, and where."""
         return {
-            "fit": ["fit", "all.csv", "-t", "repaid", "-o", "model"],
+            "fit": ["fit", "all.csv", "-t", "repaid", "--model", "naive-bayes", "-o", "model"],
             "merge": ["merge", "less", "whole", "-o", "model"],
             "forget": ["forget", "whole", "some.csv", "-o", "model"],
             "predict": ["predict", "whole", "all.csv", "--proba", "-o", "answers.csv"],

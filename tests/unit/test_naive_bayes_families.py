@@ -38,10 +38,18 @@ def test_a_group_of_words_stands_beside_other_families() -> None:
         for k in range(30)
     ]
     kinds = {"free": "count", "money": "count", "hour": "number"}
-    model = bw.fit(rows, target="y", kinds=kinds, families={"free": "multinomial", "money": "multinomial"})
+    model = bw.fit(
+        rows, target="y", kinds=kinds, families={"free": "multinomial", "money": "multinomial"}, model="naive-bayes"
+    )
     assert [factor.name for factor in model.factors] == ["multinomial columns", "normal", "categories"]
     left_out = model.leave_one_out(rows)
-    refit = bw.fit(rows[1:], target="y", schema=model.schema, families={"free": "multinomial", "money": "multinomial"})
+    refit = bw.fit(
+        rows[1:],
+        target="y",
+        schema=model.schema,
+        families={"free": "multinomial", "money": "multinomial"},
+        model="naive-bayes",
+    )
     assert left_out[0] == pytest.approx(refit.predict_proba(rows[:1])[0], abs=1e-12)
 
 
@@ -234,7 +242,7 @@ def test_columns_answered_together_say_what_each_says_alone(options: dict[str, A
         {"a": "xy"[k % 2], "b": "uvw"[k % 3], "c": "pq"[k // 3 % 2], "d": None if k % 4 else "z", "t": "ny"[k % 5 % 2]}
         for k in range(30)
     ]
-    [scores] = bw.fit(rows, "t", **options).scores
+    [scores] = bw.fit(rows, "t", model="naive-bayes", **options).scores
     alone = np.concatenate([table.with_ends() for table in scores.tables])
     np.testing.assert_array_equal(scores.log_table, alone)
 

@@ -31,7 +31,7 @@ def filled(place: Path) -> Path:
     for example in EXAMPLES.iterdir():
         if example.is_file():
             shutil.copy(example, place)
-    bw.fit(str(EXAMPLES / "golf.csv"), target="play").save(place / "golf.bayeswise")
+    bw.fit(str(EXAMPLES / "golf.csv"), target="play", model="naive-bayes").save(place / "golf.bayeswise")
     return place
 
 

@@ -36,7 +36,7 @@ PLAIN = "[costs]\nrefuse = 0\nlend = { no = 600, yes = -120 }\nask = { no = 100,
 def prepared(place: Path) -> Path:
     """A folder in which every page has something to show."""
     folder = filled(place)
-    bw.fit(str(folder / "credit.csv"), target="repaid").save(folder / "credit.bayeswise")
+    bw.fit(str(folder / "credit.csv"), target="repaid", model="naive-bayes").save(folder / "credit.bayeswise")
     (folder / "plain.toml").write_text(PLAIN)
     return folder
 

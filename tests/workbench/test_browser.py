@@ -49,7 +49,7 @@ def test_hostile_names_are_text_on_every_page(tab: Tab) -> None:
     column, action, table = hostile.replace('"', '""'), "<u>go", "<i>&'.csv"
     rows = "".join(f'"{column}",{n},{label}\n"b",{n},ok\n' for n in range(20))
     (folder / table).write_text(f'"{column}",amount,{label}\n{rows}')
-    model = bw.fit(str(folder / table), target=label)
+    model = bw.fit(str(folder / table), target=label, model="naive-bayes")
     model.save(folder / "<b>.bayeswise")
     costs = {action: {label: 1, "ok": 0}, "stay": {label: 0, "ok": 2}}
     (folder / "<s>.toml").write_text(decision_text({"costs": costs}))
@@ -166,8 +166,8 @@ def test_policies_of_two_and_of_three_states_cost_what_the_library_says(tab: Tab
     state = random.integers(0, 3, 300)
     cells = zip(random.normal(state, 0.8), state, strict=True)
     (folder / "three.csv").write_text("x,y\n" + "\n".join(f"{x:.2f},{'abc'[k]}" for x, k in cells))
-    bw.fit(str(folder / "three.csv"), target="y").save(folder / "three.bayeswise")
-    bw.fit(str(folder / "credit.csv"), target="repaid").save(folder / "two.bayeswise")
+    bw.fit(str(folder / "three.csv"), target="y", model="naive-bayes").save(folder / "three.bayeswise")
+    bw.fit(str(folder / "credit.csv"), target="repaid", model="naive-bayes").save(folder / "two.bayeswise")
     (folder / "three.toml").write_text(
         "[costs]\nleft = { a = 0, b = 2, c = 9 }\n"
         "middle = { a = 1, b = -1, c = 1.5 }\nright = { a = 7, b = 3, c = -2 }\n"

@@ -17,7 +17,7 @@ from bayeswise.decisions.costs.decision_file import DecisionFile
 
 @pytest.fixture
 def credit(folder: Path) -> Path:
-    bw.fit(str(folder / "credit.csv"), target="repaid").save(folder / "credit.bayeswise")
+    bw.fit(str(folder / "credit.csv"), target="repaid", model="naive-bayes").save(folder / "credit.bayeswise")
     return folder
 
 

@@ -15,7 +15,7 @@ SUNNY = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": 
 
 
 def test_golf_on_a_sunny_cool_humid_and_windy_day(client: TestClient, folder: Path) -> None:
-    bw.fit(str(folder / "golf.csv"), target="play", smoothing=0).save(folder / "golf.bayeswise")
+    bw.fit(str(folder / "golf.csv"), target="play", smoothing=0, model="naive-bayes").save(folder / "golf.bayeswise")
     view = client.post("/api/explain", json={"model": "golf.bayeswise", "cells": SUNNY}).json()
     no, yes = 5 / 14 * 3 / 5 * 1 / 5 * 4 / 5 * 3 / 5, 9 / 14 * 2 / 9 * 1 / 3 * 1 / 3 * 1 / 3
     assert view["states"] == ["no", "yes"]
@@ -36,7 +36,7 @@ def test_the_nomogram_adds_up(client: TestClient) -> None:
 
 
 def test_an_action_is_explained_by_its_costs(client: TestClient, folder: Path) -> None:
-    bw.fit(str(folder / "credit.csv"), target="repaid").save(folder / "credit.bayeswise")
+    bw.fit(str(folder / "credit.csv"), target="repaid", model="naive-bayes").save(folder / "credit.bayeswise")
     rows = client.get("/api/rows", params={"table": "credit-test.csv", "start": 2, "count": 1}).json()
     cells = dict(zip(rows["columns"], rows["rows"][0], strict=True))
     asked = {"model": "credit.bayeswise", "cells": cells, "decision": "credit.toml"}
@@ -55,7 +55,7 @@ def test_rows_of_a_table_are_shown_as_they_are_written(client: TestClient) -> No
 
 
 def test_cells_that_no_row_had_are_named(client: TestClient, folder: Path) -> None:
-    bw.fit(str(folder / "credit.csv"), target="repaid").save(folder / "credit.bayeswise")
+    bw.fit(str(folder / "credit.csv"), target="repaid", model="naive-bayes").save(folder / "credit.bayeswise")
     unseen = client.post("/api/explain", json={"model": "golf.bayeswise", "cells": {"outlook": "<b>"}}).json()
     assert unseen["parts"][0]["note"].startswith("unseen")
     answer = client.post("/api/explain", json={"model": "credit.bayeswise", "cells": {"income": "3a"}})
@@ -63,7 +63,7 @@ def test_cells_that_no_row_had_are_named(client: TestClient, folder: Path) -> No
 
 
 def test_trust_is_what_the_report_is_drawn_from(client: TestClient, folder: Path) -> None:
-    bw.fit(str(folder / "credit.csv"), target="repaid").save(folder / "credit.bayeswise")
+    bw.fit(str(folder / "credit.csv"), target="repaid", model="naive-bayes").save(folder / "credit.bayeswise")
     asked = {"model": "credit.bayeswise", "table": "credit-test.csv", "decision": "credit.toml"}
     view = client.get("/api/trust", params=asked).json()
     found = bw.evaluate(bw.load(folder / "credit.bayeswise"), str(folder / "credit-test.csv"))

@@ -42,7 +42,7 @@ def app(tmp_path_factory: pytest.TempPathFactory) -> Any:
     folder = tmp_path_factory.mktemp("fuzzed")
     for example in ("golf.csv", "golf-tomorrow.csv", "oil.toml"):
         shutil.copy(EXAMPLES / example, folder)
-    bw.fit(str(folder / "golf.csv"), target="play").save(folder / "golf.bayeswise")
+    bw.fit(str(folder / "golf.csv"), target="play", model="naive-bayes").save(folder / "golf.bayeswise")
     (folder / "golf.toml").write_text(COSTS)
     bw.BeliefNetwork.learn(str(folder / "golf.csv")).write(folder / "golf.bif")
     return application(Bench(Workspace(folder)))

@@ -35,7 +35,9 @@ def test_a_fit_in_the_background_writes_the_file_that_the_command_line_writes(cl
         "bayeswise fit golf.csv --target play --model naive-bayes --smoothing 2.5 --output new.bayeswise"
     )
     assert job["result"]["model"] == "new.bayeswise"
-    bw.fit(str(folder / "golf.csv"), target="play", smoothing=2.5).save(folder / "by-hand.bayeswise")
+    bw.fit(str(folder / "golf.csv"), target="play", smoothing=2.5, model="naive-bayes").save(
+        folder / "by-hand.bayeswise"
+    )
     assert (folder / "new.bayeswise").read_bytes() == (folder / "by-hand.bayeswise").read_bytes()
     assert not [path for path in folder.iterdir() if path.name.startswith(".")]
 
@@ -45,7 +47,7 @@ def test_a_file_that_somebody_else_changed_is_not_replaced(client: TestClient, f
     assert client.post("/api/fit", json=asked).status_code == 409
     version = client.get("/api/model?model=golf.bayeswise").json()["version"]
     assert ended(client, client.post("/api/fit", json={**asked, "version": version}).json())["state"] == "done"
-    bw.fit(str(folder / "golf.csv"), target="wind").save(folder / "golf.bayeswise")
+    bw.fit(str(folder / "golf.csv"), target="wind", model="naive-bayes").save(folder / "golf.bayeswise")
     assert client.post("/api/fit", json={**asked, "version": version}).status_code == 409
 
 

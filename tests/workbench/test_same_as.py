@@ -43,7 +43,7 @@ def run(bayeswise: Any) -> Run:
 def credit(client: TestClient, folder: Path, monkeypatch: pytest.MonkeyPatch) -> TestClient:
     """A workspace with a model of the loans, which the lines are run in."""
     monkeypatch.chdir(folder)
-    bw.fit("credit.csv", target="repaid", ignore=["purpose"]).save("credit.bayeswise")
+    bw.fit("credit.csv", target="repaid", ignore=["purpose"], model="naive-bayes").save("credit.bayeswise")
     text = Path("credit.toml").read_text()
     Path("elsewhere.toml").write_text(f"{text}\n[prior]\nno = 0.4\nyes = 0.6\n")
     return client

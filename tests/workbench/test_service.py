@@ -23,7 +23,7 @@ SUNNY = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": 
 @pytest.fixture
 def credit(folder: Path) -> Path:
     """A model of loans, with its decision beside it."""
-    bw.fit(str(folder / "credit.csv"), target="repaid").save(folder / "credit.bayeswise")
+    bw.fit(str(folder / "credit.csv"), target="repaid", model="naive-bayes").save(folder / "credit.bayeswise")
     return folder
 
 
@@ -145,7 +145,7 @@ def test_a_changed_file_is_served_whole_and_a_torn_one_not_at_all(client: TestCl
         return found
 
     table = str(folder / "golf.csv")
-    models = [bw.fit(table, target="play", smoothing=smoothing) for smoothing in (1.0, 50.0)]
+    models = [bw.fit(table, target="play", smoothing=smoothing, model="naive-bayes") for smoothing in (1.0, 50.0)]
     expected = [float(model.predict_proba(SUNNY)[0][0]) for model in models]
     stop = threading.Event()
 

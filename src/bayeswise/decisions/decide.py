@@ -187,7 +187,8 @@ def decide(  # type: ignore[misc]  # the names of positions are those of the ove
     [[0.1, 0.99, 0.5], [3.0, 0.7, 0.5], [8.0, 0.2, 0.5]]
 
     >>> import bayeswise as bw
-    >>> model = bw.fit([{"caps": c, "kind": k} for c, k in [("yes", "spam"), ("no", "ham"), ("no", "ham")]], "kind")
+    >>> rows = [{"caps": c, "kind": k} for c, k in [("yes", "spam"), ("no", "ham"), ("no", "ham")]]
+    >>> model = bw.fit(rows, "kind", model="naive-bayes")
     >>> decide(model, {"caps": "yes"}, mail).action.tolist()
     ['ask']
     """

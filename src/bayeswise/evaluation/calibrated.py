@@ -55,7 +55,7 @@ def calibrated(
 
     >>> import bayeswise as bw
     >>> rows = [{"wind": w, "wind again": w, "play": p} for w, p in zip("aabb" * 25, "yyny" * 25)]
-    >>> model = bw.fit(rows, target="play")
+    >>> model = bw.fit(rows, target="play", model="naive-bayes")
     >>> asked = [{"wind": "b", "wind again": "b"}]  # every second time, said twice
     >>> [each.predict_proba(asked).round(2).tolist() for each in (model, calibrated(model, rows, method="platt"))]
     [[[0.73, 0.27]], [[0.48, 0.52]]]

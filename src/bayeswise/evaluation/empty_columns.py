@@ -242,7 +242,7 @@ def next_test_for(
     >>> import bayeswise as bw
     >>> rows = [{"wind": w, "rain": r, "play": p} for w, r, p in zip("aaabbbbb", "uvuvuvuv", "yynnnnyn")]
     >>> costs = {"go": {"y": 0, "n": 2}, "stay": {"y": 3, "n": 0}}
-    >>> print(next_test_for(bw.fit(rows, target="play"), {"rain": "u"}, costs, {"wind": 0.01}))
+    >>> print(next_test_for(bw.fit(rows, target="play", model="naive-bayes"), {"rain": "u"}, costs, {"wind": 0.01}))
     wind: worth 0.2286 at a price of 0.01
     """
     costs = costs if isinstance(costs, Costs) else Costs(costs)

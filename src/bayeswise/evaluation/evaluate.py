@@ -279,7 +279,7 @@ def evaluate(
 
     >>> import bayeswise as bw
     >>> rows = [{"wind": w, "play": p} for w, p in zip("aaabbbbb", "yynnnnyn")]
-    >>> model = bw.fit(rows, target="play")
+    >>> model = bw.fit(rows, target="play", model="naive-bayes")
     >>> evaluate(model, rows, {"go": {"y": 0, "n": 3}, "stay": {"y": 1, "n": 0}}, cv="loo")
     Evaluation(8 rows, leave-one-out: 0.375 (0.0198 to 2.22) per case)
     """

@@ -55,7 +55,7 @@ def decision_stability(model: Any, table: Any, costs: Any, *, n: int = 200, seed
     >>> import bayeswise as bw
     >>> rows = [{"wind": w, "play": p} for w, p in zip("aaabbbbb", "yynnnnyn")]
     >>> costs = {"go": {"y": 0, "n": 3}, "stay": {"y": 1, "n": 0}}
-    >>> few, many = (bw.fit(rows * k, target="play") for k in (1, 100))
+    >>> few, many = (bw.fit(rows * k, target="play", model="naive-bayes") for k in (1, 100))
     >>> [bool(decision_stability(m, rows[:1], costs).confidence[0] > 0.99) for m in (few, many)]
     [False, True]
     """

@@ -309,7 +309,7 @@ def limit_threads(threads: int | None) -> Iterator[None]:
 
     >>> import bayeswise as bw
     >>> with bw.limit_threads(1):
-    ...     model = bw.fit([{"wind": "weak", "play": "yes"}, {"wind": "strong", "play": "no"}], target="play")
+    ...     model = bw.fit({"wind": ["weak", "strong"], "play": ["yes", "no"]}, "play", model="naive-bayes")
     """
     if threads is None:
         yield

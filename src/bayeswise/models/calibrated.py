@@ -48,7 +48,7 @@ class CalibratedModel(ProbabilityModel):
 
     >>> from bayeswise.models.fitting import fit
     >>> rows = [{"wind": w, "wind again": w, "play": p} for w, p in zip("aabb" * 25, "yyny" * 25)]
-    >>> model = fit(rows, target="play")
+    >>> model = fit(rows, target="play", model="naive-bayes")
     >>> asked = {"wind": "b", "wind again": "b"}  # every second time, said twice
     >>> [each.predict_proba(asked).round(2).tolist() for each in (model, calibrated(model, rows, "sigmoid"))]
     [[[0.73, 0.27]], [[0.48, 0.52]]]

@@ -16,7 +16,7 @@ def typed_batch(model: Any, cells: Mapping[str, str | None], null_words: Sequenc
 
     >>> import bayeswise as bw
     >>> rows = [{"age": age, "ill": ill} for age, ill in [(30, "no"), (40, "no"), (60, "yes"), (70, "yes")]]
-    >>> typed_batch(bw.fit(rows, target="ill"), {"age": "65.5"}).values
+    >>> typed_batch(bw.fit(rows, target="ill", model="naive-bayes"), {"age": "65.5"}).values
     array([[65.5]])
     """
     schema = model.schema

@@ -139,7 +139,7 @@ def test_rows_and_labels_that_are_not_there_are_refused_by_name() -> None:
 
 def test_a_learner_without_rows_says_so_until_it_looks_at_some() -> None:
     rows = [{"x": float(k), "y": "ab"[k > 4]} for k in range(10)]
-    asking = bw.ActiveLearner(bw.fit(rows, target="y", kinds={"x": "number"}))
+    asking = bw.ActiveLearner(bw.fit(rows, target="y", kinds={"x": "number"}, model="naive-bayes"))
     assert repr(asking) == "ActiveLearner(0 of 0 rows labelled, margin)" and asking.n_open == 0
     for refused in (asking.query, asking.posterior, lambda: asking.teach(0, "a"), lambda: asking.worth_asking(1.0)):
         with pytest.raises(bw.UsageError, match=r"no rows to ask about. Fix: give pool=rows, or call look_at\(rows\)"):

@@ -108,7 +108,7 @@ def test_a_model_and_a_row_with_costs_of_the_row_and_another_prior() -> None:
     bad = rng.random(400) < 0.3
     duration = np.where(bad, rng.integers(12, 60, 400), rng.integers(4, 36, 400))
     rows = {"duration": duration, "loan": np.where(bad, "bad", "good"), "amount": rng.integers(100, 900, 400)}
-    model = bw.fit(rows, "loan", kinds={"duration": "number", "amount": "number"})
+    model = bw.fit(rows, "loan", kinds={"duration": "number", "amount": "number"}, model="naive-bayes")
     costs = {"lend": {"good": "-0.1 * amount", "bad": "amount"}, "refuse": 0}
     row = {"duration": 40.0, "amount": 500.0}
     story = bw.explain_action(model, row, costs)

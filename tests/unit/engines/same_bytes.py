@@ -38,12 +38,13 @@ def mixed_table(n_rows: int = N_ROWS) -> pd.DataFrame:
 
 
 CUTS = {"height": [1.0], "visits": [10.0, 30.0], "times": [0.7], "price": [0.0]}
+FAMILIES = {"height": "log-normal", "visits": "poisson"}
 NO_TEXT = {"ignore": ["note"]}
 SUMMARISED: dict[str, tuple[str, dict[str, Any]]] = {
-    "naive Bayes": ("class", {}),
-    "words": ("class", {"kinds": {"note": "text"}}),
-    "families": ("class", {"families": {"height": "log-normal", "visits": "poisson"}, **NO_TEXT}),
-    "weights": ("class", {"weight": "times"}),
+    "naive Bayes": ("class", {"model": "naive-bayes"}),
+    "words": ("class", {"model": "naive-bayes", "kinds": {"note": "text"}}),
+    "families": ("class", {"model": "naive-bayes", "families": FAMILIES, **NO_TEXT}),
+    "weights": ("class", {"model": "naive-bayes", "weight": "times"}),
     "averaged": ("class", {"model": "averaged"}),
     "gaussian": ("class", {"model": "gaussian", "missing": "ignore"}),
     "shared covariance": ("class", {"model": "gaussian", "covariance": "shared", "missing": "ignore"}),

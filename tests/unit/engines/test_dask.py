@@ -114,27 +114,27 @@ def test_noise_without_sums_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_statistic_without_a_fixed_size_is_named() -> None:
     with pytest.raises(NotStreamableError, match=r"statistic of 'price' has no fixed size.*Fix: choose"):
-        bw.fit(dd.from_pandas(TABLE, npartitions=2), "class", families={"price": "laplace"})
+        bw.fit(dd.from_pandas(TABLE, npartitions=2), "class", families={"price": "laplace"}, model="naive-bayes")
 
 
 def test_a_target_that_is_missing_is_named_before_any_row_is_read() -> None:
     source = open_source(dd.from_pandas(TABLE, npartitions=2))
     with pytest.raises(MissingColumnError, match=r"no target 'klass'.*'class'"):
-        bw.fit(source, "klass")
+        bw.fit(source, "klass", model="naive-bayes")
     assert source.passes == []
 
 
 def test_an_error_in_a_partition_names_it() -> None:
     table = TABLE.assign(times=np.where(np.arange(len(TABLE)) == 700, -1.0, 1.0))
-    schema = bw.fit(TABLE, "class", weight="times").schema
+    schema = bw.fit(TABLE, "class", weight="times", model="naive-bayes").schema
     with pytest.raises(SchemaError, match=r"row 201 of column 'times' is -1.0 \(in partition 3 of 4, where rows are"):
-        bw.fit(dd.from_pandas(table, npartitions=4, sort=False), "class", schema=schema)
+        bw.fit(dd.from_pandas(table, npartitions=4, sort=False), "class", schema=schema, model="naive-bayes")
 
 
 def test_infinite_cells_are_refused() -> None:
     table = TABLE.assign(price=np.where(np.arange(len(TABLE)) == 700, np.inf, 1.0))
     with pytest.raises(NonFiniteError, match="column 'price' has 1 infinite cells"):
-        bw.fit(dd.from_pandas(table, npartitions=4), "class")
+        bw.fit(dd.from_pandas(table, npartitions=4), "class", model="naive-bayes")
 
 
 def test_weights_of_a_partition_may_all_be_zero() -> None:
@@ -142,25 +142,28 @@ def test_weights_of_a_partition_may_all_be_zero() -> None:
     spread = dd.from_pandas(table, npartitions=4, sort=False)
     assert digest(spread, "weights") == digest(table, "weights")
     with pytest.raises(SchemaError, match="all weights in column 'times' are zero"):
-        bw.fit(dd.from_pandas(table.assign(times=0.0), npartitions=4), "class", weight="times")
+        bw.fit(dd.from_pandas(table.assign(times=0.0), npartitions=4), "class", weight="times", model="naive-bayes")
 
 
 def test_categories_that_dask_has_not_looked_up_are_refused() -> None:
     spread = dd.from_pandas(TABLE.assign(colour=TABLE["colour"].astype("category")), npartitions=2)
-    known = bw.fit(spread, "class")
+    known = bw.fit(spread, "class", model="naive-bayes")
     assert known.schema["colour"].levels is not None
     spread["colour"] = spread["colour"].cat.as_unknown()
     with pytest.raises(SchemaError, match=r"categories of column 'colour' are not known.*categorize\(\)"):
-        bw.fit(spread, "class")
+        bw.fit(spread, "class", model="naive-bayes")
 
 
 def test_lists_in_cells_are_ignored_or_refused() -> None:
     table = pd.DataFrame({"tags": [["a"], ["b"]] * 50, "x": np.arange(100.0) ** 2, "y": ["p", "q"] * 50})
     with dask.config.set({"dataframe.convert-string": False}):
         spread = dd.from_pandas(table, npartitions=2)
-    assert bw.fit(spread, "y").schema["tags"].kind == bw.fit(table, "y").schema["tags"].kind
+    assert (
+        bw.fit(spread, "y", model="naive-bayes").schema["tags"].kind
+        == bw.fit(table, "y", model="naive-bayes").schema["tags"].kind
+    )
     with pytest.raises(SchemaError, match="the target 'tags' holds nested cells"):
-        bw.fit(spread, "tags")
+        bw.fit(spread, "tags", model="naive-bayes")
 
 
 def test_estimators_say_where_such_frames_are_taken() -> None:
@@ -199,7 +202,7 @@ def test_estimators_learn_where_the_rows_are(estimator: Any, name: str) -> None:
 
 def test_rows_are_evaluated_learned_and_forgotten() -> None:
     spread = dd.from_pandas(TABLE, npartitions=3, sort=False)
-    model = bw.fit(TABLE, "class", ignore=["note"])
+    model = bw.fit(TABLE, "class", ignore=["note"], model="naive-bayes")
     source = open_source(spread)
     assert bw.evaluate(model, source).to_dict() == bw.evaluate(model, TABLE).to_dict()
     assert source.passes == ["answers brought here"]
@@ -211,14 +214,14 @@ def test_progress_counts_partitions() -> None:
     source = open_source(dd.from_pandas(TABLE, npartitions=5))
     seen: list[tuple[str, int, int | None]] = []
     source.watch = lambda what, done, total: seen.append((what, done, total))
-    bw.fit(source, "class")
+    bw.fit(source, "class", model="naive-bayes")
     assert [each for each in seen if each[1] == 1] == [("profile and statistics", 1, 5)]
     assert seen[-1] == ("profile and statistics", 5, 5)
 
 
 def test_answers_are_added_where_the_rows_are() -> None:
     spread = dd.from_pandas(TABLE, npartitions=3, sort=False)
-    model = bw.fit(TABLE, "class")
+    model = bw.fit(TABLE, "class", model="naive-bayes")
     found = model.predict_proba(model.predict(spread))
     assert isinstance(found, dd.DataFrame)
     rows = found.compute()
@@ -253,7 +256,7 @@ def test_terms_of_a_score_are_added_where_the_rows_are() -> None:
 
 def test_decisions_are_made_where_the_rows_are() -> None:
     costs = bw.Costs({"act": {"a": 0.0, "b": "5 * times", "c": 1.0}, "wait": {"a": 2.0, "b": 0.5, "c": 0.1}})
-    model = bw.fit(TABLE, "class")
+    model = bw.fit(TABLE, "class", model="naive-bayes")
     rows = bw.decide(model, dd.from_pandas(TABLE, npartitions=3, sort=False), costs).compute()
     here = bw.decide(model, TABLE, costs)
     for name, column in here.to_columns().items():
@@ -308,7 +311,7 @@ def test_an_interrupt_cancels_the_tasks(tmp_path: Path) -> None:
         pressing = threading.Thread(target=press, daemon=True)
         pressing.start()
         with pytest.raises(KeyboardInterrupt):
-            bw.fit(slow, "class")
+            bw.fit(slow, "class", model="naive-bayes")
         pressing.join()
         until = time.monotonic() + 30
         while any(client.processing().values()) and time.monotonic() < until:

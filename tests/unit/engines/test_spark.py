@@ -101,10 +101,16 @@ def test_an_error_that_the_first_rows_do_not_show_is_raised_with_its_place(spark
     rows = {"x": [1.0, 2.5] * 1000, "y": ["a", "b"] * 1000, "w": [1.0] * 1999 + [-1.0]}
     source = open_source(spark.createDataFrame(pa.table(rows)).coalesce(1))
     with pytest.raises(SchemaError, match="a weight in column 'w' is negative"):
-        bw.fit(source, "y", weight="w")
+        bw.fit(source, "y", weight="w", model="naive-bayes")
     rows["x"][1500] = -1.0
     with pytest.raises(SupportError, match=r"row 1501 of column 'x' has -1"):
-        bw.fit(spark.createDataFrame(pa.table(rows)).coalesce(1), "y", families={"x": "log-normal"}, ignore=["w"])
+        bw.fit(
+            spark.createDataFrame(pa.table(rows)).coalesce(1),
+            "y",
+            families={"x": "log-normal"},
+            ignore=["w"],
+            model="naive-bayes",
+        )
 
 
 def test_limits_of_batches_are_as_they_were(spark: Any) -> None:
@@ -112,7 +118,7 @@ def test_limits_of_batches_are_as_they_were(spark: Any) -> None:
     during: list[str] = []
     source = open_source(spark.range(3000).selectExpr("cast(id as double) * 0.5 as x", "id % 2 as y"))
     source.watch = lambda what, done, total: during.append(spark.conf.get(MOST_BYTES))
-    bw.fit(source, "y")
+    bw.fit(source, "y", model="naive-bayes")
     assert NO_LIMIT in [limit.rstrip("b") for limit in during]
     assert {name: spark.conf.get(name) for name in before} == before
 
@@ -144,29 +150,29 @@ def test_arrays_and_maps_are_ignored_or_refused(spark: Any) -> None:
     rows = spark.sql(
         "select id * id as x, array(id) as tags, map('a', id) as seen, string(id % 2) as y from range(100)"
     )
-    model = bw.fit(rows, "y")
+    model = bw.fit(rows, "y", model="naive-bayes")
     assert model.schema["tags"].kind == model.schema["seen"].kind == "ignored"
     with pytest.raises(SchemaError, match="the target 'tags' holds nested cells"):
-        bw.fit(rows, "tags")
+        bw.fit(rows, "tags", model="naive-bayes")
     with pytest.raises(SchemaError, match="column 'seen' holds nested cells, which are not labels"):
-        bw.fit(rows, "y", kinds={"seen": "category"})
+        bw.fit(rows, "y", kinds={"seen": "category"}, model="naive-bayes")
 
 
 def test_a_target_that_is_missing_is_named_before_any_job(frame: Any) -> None:
     source = open_source(frame)
     with pytest.raises(MissingColumnError, match=r"no target 'klass'.*'class'"):
-        bw.fit(source, "klass")
+        bw.fit(source, "klass", model="naive-bayes")
     assert source.passes == []
 
 
 def test_a_statistic_without_a_fixed_size_is_named(frame: Any) -> None:
     with pytest.raises(NotStreamableError, match=r"statistic of 'price' has no fixed size.*Fix: choose"):
-        bw.fit(frame, "class", families={"price": "laplace"})
+        bw.fit(frame, "class", families={"price": "laplace"}, model="naive-bayes")
 
 
 def test_names_with_dots_are_names(spark: Any) -> None:
     rows = spark.sql("select id * id as `a.b`, string(id % 2) as `the ``y```, 1.5bd * (id % 7) as d from range(100)")
-    assert bw.fit(rows, "the `y`").schema.used == ("a.b", "d")
+    assert bw.fit(rows, "the `y`", model="naive-bayes").schema.used == ("a.b", "d")
 
 
 def test_an_executor_without_the_package_is_named(frame: Any) -> None:
@@ -174,14 +180,14 @@ def test_an_executor_without_the_package_is_named(frame: Any) -> None:
         raise ModuleNotFoundError("No module named 'bayeswise'", name="bayeswise")
 
     with pytest.raises(NotInstalledError, match=r"executor of Spark does not have the package.*pip install"):
-        bw.fit(frame.mapInArrow(without, frame.schema), "class")
+        bw.fit(frame.mapInArrow(without, frame.schema), "class", model="naive-bayes")
 
 
 def test_progress_counts_partitions(frame: Any) -> None:
     source = open_source(frame.repartition(3))
     seen: list[tuple[str, int, int | None]] = []
     source.watch = lambda what, done, total: seen.append((what, done, total))
-    bw.fit(source, "class")
+    bw.fit(source, "class", model="naive-bayes")
     assert all(done <= total for _, done, total in seen if total is not None)
     assert {what for what, done, total in seen if done == total and done >= 3} == {"profile and statistics"}
 
@@ -210,7 +216,7 @@ def test_an_interrupt_cancels_the_jobs(frame: Any) -> None:
     began = time.monotonic()
     try:
         with pytest.raises(KeyboardInterrupt):
-            bw.fit(slow, "class")
+            bw.fit(slow, "class", model="naive-bayes")
     finally:
         over.set()
         pressing.join()
@@ -220,7 +226,7 @@ def test_an_interrupt_cancels_the_jobs(frame: Any) -> None:
 
 
 def test_answers_are_added_where_the_rows_are(frame: Any) -> None:
-    model = bw.fit(TABLE, "class")
+    model = bw.fit(TABLE, "class", model="naive-bayes")
     here = TABLE.assign(number=range(len(TABLE)))
     rows = frame.sparkSession.createDataFrame(pa.Table.from_pandas(here, preserve_index=False)).repartition(3)
     costs = {"act": {"a": 0.0, "b": 5.0, "c": 1.0}, "wait": {"a": 2.0, "b": 0.5, "c": 0.1}}
@@ -240,7 +246,7 @@ def test_a_frame_of_spark_connect_gives_the_same_bytes_and_answers(spark_connect
     assert digest(source, "averaged") == digest(TABLE, "averaged")
     assert source.passes == ["profile and statistics"]
     assert any(total and done <= total for _, done, total in seen)
-    model = bw.fit(TABLE, "class")
+    model = bw.fit(TABLE, "class", model="naive-bayes")
     rows = frame_of(spark_connect).coalesce(1)
     costs = {"act": {"a": 0.0, "b": 5.0, "c": 1.0}, "wait": {"a": 2.0, "b": 0.5, "c": 0.1}}
     found = bw.decide(model, model.predict(rows), costs).toArrow().to_pandas()

@@ -134,7 +134,7 @@ def test_novelty_needs_a_model_of_the_rows() -> None:
 
 
 def test_a_fitted_model_decides_as_it_is() -> None:
-    model = bw.fit(GOLF, target="play")
+    model = bw.fit(GOLF, target="play", model="naive-bayes")
     maker = bw.DecisionMaker(model, {"go": {"no": 7, "yes": 0}, "stay": {"no": 0, "yes": 2}, "call": 1.5})
     row = {"outlook": ["sunny"], "temperature": ["cool"], "humidity": ["high"], "wind": ["strong"]}
     assert maker.predict(row).tolist() == ["stay"]
@@ -152,7 +152,7 @@ def test_ordinary_rows_are_ranked_each_under_the_model_without_it() -> None:
 def test_a_fitted_model_without_its_rows_is_asked_for_its_own_tail() -> None:
     """One normal column: P(|Z| >= |z|), and a row with a missing value is compared with rows that have one too."""
     table = {"x": GENERATOR.normal(size=4000), "z": 1e-6 * GENERATOR.normal(size=4000), "y": ["a", "b"] * 2000}
-    maker = bw.DecisionMaker(bw.fit(table, target="y"), novelty=0.01)
+    maker = bw.DecisionMaker(bw.fit(table, target="y", model="naive-bayes"), novelty=0.01)
     rows = {"x": [0.0, 1.96, 5.0, 1.96], "z": [0.0, 0.0, 0.0, None]}
     p = maker.novelty_p_value(rows)
     assert p[0] > 0.9 and p[3] == pytest.approx(0.05, abs=0.015)

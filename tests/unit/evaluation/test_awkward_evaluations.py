@@ -33,7 +33,7 @@ X = GENERATOR.normal(size=(200, 2)) + YES[:, None]
 Y = np.where(YES, "yes", "no")
 TABLE = {"a": X[:, 0].tolist(), "b": X[:, 1].tolist(), "y": Y.tolist()}
 COSTS = {"act": {"yes": 0, "no": 3}, "wait": {"yes": 5, "no": 0}, "ask": 0.8}
-MODEL = bw.fit(TABLE, target="y")
+MODEL = bw.fit(TABLE, target="y", model="naive-bayes")
 
 
 def in_unit(unit: float) -> dict[str, Any]:

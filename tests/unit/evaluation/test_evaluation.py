@@ -58,15 +58,15 @@ def test_the_interval_of_a_0_1_cost_is_the_exact_one_of_the_binomial() -> None:
 def test_folds_by_subtraction_are_the_folds_of_refitting(folds: int) -> None:
     rows = pd.read_csv(GOLF)
     levels = {name: sorted(set(rows[name])) for name in rows.columns[:-1]}
-    found = held_out(bw.fit(rows, target="play", levels=levels), rows, cv=folds)
+    found = held_out(bw.fit(rows, target="play", levels=levels, model="naive-bayes"), rows, cv=folds)
     parts = turns(found.truth, folds)
     for fold in range(folds):
-        again = bw.fit(rows[parts != fold], target="play", levels=levels)
+        again = bw.fit(rows[parts != fold], target="play", levels=levels, model="naive-bayes")
         assert found.posterior[parts == fold] == pytest.approx(again.predict_proba(rows[parts == fold]), abs=1e-12)
 
 
 def test_leave_one_out_is_as_many_folds_as_rows() -> None:
-    model = bw.fit(GOLF, target="play")
+    model = bw.fit(GOLF, target="play", model="naive-bayes")
     found = bw.evaluate(model, GOLF, PLAY, cv="loo")
     assert found.how == "leave-one-out"
     assert found.decisions.posterior.tolist() == model.leave_one_out(GOLF).tolist()
@@ -76,7 +76,7 @@ def test_leave_one_out_is_as_many_folds_as_rows() -> None:
 def test_rows_without_a_state_are_left_out_with_their_costs() -> None:
     rows = pd.read_csv(GOLF)
     rows["fee"] = np.arange(14.0)
-    model = bw.fit(rows, target="play", ignore=["fee"])
+    model = bw.fit(rows, target="play", ignore=["fee"], model="naive-bayes")
     holes = rows.copy()
     holes.loc[[0, 5], "play"] = None
     costs = {"go": {"no": "fee", "yes": 0}, "stay": {"no": 0, "yes": 3}}
@@ -88,7 +88,7 @@ def test_rows_without_a_state_are_left_out_with_their_costs() -> None:
 
 def test_a_state_that_the_model_never_saw_is_named() -> None:
     rows = pd.read_csv(GOLF)
-    model = bw.fit(rows, target="play")
+    model = bw.fit(rows, target="play", model="naive-bayes")
     rows.loc[3, "play"] = "maybe"
     with pytest.raises(FitError, match="row 4 has a state"):
         bw.evaluate(model, rows, PLAY)
@@ -172,7 +172,7 @@ def test_a_cost_curve_is_the_bayes_rule_at_every_prior_and_ratio() -> None:
 def test_a_bar_is_shown_where_it_is_asked_for_and_takes_long(monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
     monkeypatch.setattr("bayeswise.foundation.progress.PATIENCE", 0.0)
     rows = [{"wind": w, "play": p} for w, p in zip("aabb", "ynny", strict=True)]
-    model = bw.fit(rows, target="play")
+    model = bw.fit(rows, target="play", model="naive-bayes")
     bw.evaluate(model, rows)
     assert capfd.readouterr().err == ""
     bw.evaluate(model, rows, progress=True)

@@ -17,7 +17,7 @@ EXAMPLES = Path(__file__).parents[3] / "examples"
 
 
 def test_draws_lie_around_the_posterior_and_close_in_on_it() -> None:
-    model = bw.fit(EXAMPLES / "credit.csv", target="repaid")
+    model = bw.fit(EXAMPLES / "credit.csv", target="repaid", model="naive-bayes")
     rows = EXAMPLES / "credit-test.csv"
     draws = posterior_draws(model, rows, n=60)
     assert draws.shape == (60, 500, 2)
@@ -30,7 +30,7 @@ def test_draws_lie_around_the_posterior_and_close_in_on_it() -> None:
 def test_one_category_is_a_ratio_of_beta_draws() -> None:
     """P(no | b) from counts 4 and 1 of b in 5 no and 3 yes, smoothed by 1: against scipy's Beta."""
     rows = [{"wind": w, "play": p} for w, p in zip("aaabbbbb", "yynnnnyn", strict=True)]
-    model = bw.fit(rows, target="play")
+    model = bw.fit(rows, target="play", model="naive-bayes")
     draws = posterior_draws(model, [{"wind": "b"}], n=4000)[:, 0, 0]
     generator = np.random.default_rng(1)
     prior = stats.beta(5, 3).rvs(40_000, random_state=generator)
@@ -58,7 +58,7 @@ def test_one_normal_column_has_the_mean_of_the_reference_posterior() -> None:
 def test_more_rows_make_the_decision_surer() -> None:
     rows = [{"wind": w, "play": p} for w, p in zip("aaabbbbb", "yynnnnyn", strict=True)]
     costs = {"go": {"y": 0, "n": 3}, "stay": {"y": 1, "n": 0}, "call": 0.55}
-    few, many = (decision_stability(bw.fit(rows * k, target="play"), rows, costs) for k in (1, 50))
+    few, many = (decision_stability(bw.fit(rows * k, target="play", model="naive-bayes"), rows, costs) for k in (1, 50))
     assert few.expected_regret.mean() > 3 * many.expected_regret.mean()
     assert many.confidence.mean() > few.confidence.mean()
 
@@ -120,7 +120,7 @@ def test_many_rows_are_doubted_in_stretches_with_the_same_draws() -> None:
     generator = np.random.default_rng(2)
     yes = generator.random(20_000) < 0.4
     table = {"x": (generator.normal(size=len(yes)) + yes).tolist(), "fee": [1.0] * len(yes)}
-    model = bw.fit({"x": table["x"], "y": np.where(yes, "yes", "no").tolist()}, target="y")
+    model = bw.fit({"x": table["x"], "y": np.where(yes, "yes", "no").tolist()}, target="y", model="naive-bayes")
     costs = bw.Costs({"act": {"yes": 0, "no": "3 * fee"}, "wait": {"yes": 2, "no": 0}})
     found = decision_stability(model, table, costs, n=7)
     whole = stability_of(posterior_draws(model, table, n=7), costs, states=model.classes, rows=table)

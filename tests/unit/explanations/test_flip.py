@@ -190,7 +190,7 @@ def test_numbers_stay_inside_what_is_left_after_rows_are_forgotten() -> None:
     kept: Any = {"x": rng.exponential(1.0, 200).tolist(), "y": ["a", "b"] * 100}
     gone: Any = {"x": (-50.0 + rng.random(20)).tolist(), "y": ["a", "b"] * 10}
     both = {name: kept[name] + gone[name] for name in kept}
-    options: Any = {"families": {"x": "normal"}}
+    options: Any = {"model": "naive-bayes", "families": {"x": "normal"}}
     forgot, never = bw.fit(both, "y", **options).forget(gone), bw.fit(kept, "y", **options)
     offered = [other.value for other in forgot.alternatives("x")]
     assert offered == [other.value for other in never.alternatives("x")]
@@ -199,7 +199,7 @@ def test_numbers_stay_inside_what_is_left_after_rows_are_forgotten() -> None:
 
 def test_a_model_of_an_earlier_version_merges_with_one_that_knows_where_its_numbers_lie() -> None:
     table = {"x": [1.0, 2.5, 4.0, 8.0], "y": ["a", "b"] * 2}
-    new = bw.fit(table, "y", kinds={"x": "number"})
+    new = bw.fit(table, "y", kinds={"x": "number"}, model="naive-bayes")
     parts = {name: part for name, part in new.statistics.part.parts.items() if name != "extents"}
     old = replace(new, statistics=replace(new.statistics, part=Product(parts)))
     merged = [fingerprint(each.statistics) for each in (old.merge(new), new.merge(old), old.merge(old))]

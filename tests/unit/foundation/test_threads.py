@@ -171,7 +171,7 @@ def test_polars_says_that_its_threads_are_more_than_the_limit() -> None:
         pytest.skip("polars has one thread here")
     frame = polars.LazyFrame({"x": ["a", "b", "a"], "y": ["no", "yes", "no"]})
     with pytest.warns(UserWarning, match="POLARS_MAX_THREADS=1 before polars is imported"):
-        bw.fit(frame, "y", threads=1)
+        bw.fit(frame, "y", threads=1, model="naive-bayes")
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
@@ -239,7 +239,7 @@ def test_one_thread_and_several_learn_the_same_bytes(tmp_path: Path) -> None:
     rng = np.random.default_rng(1)
     rows = {"x": rng.normal(size=50_000), "level": rng.choice(["a", "b"], 50_000), "y": rng.choice(["n", "y"], 50_000)}
     for limit in (1, 2, 5):
-        bw.fit(rows, "y", threads=limit).save(tmp_path / f"{limit}")
+        bw.fit(rows, "y", threads=limit, model="naive-bayes").save(tmp_path / f"{limit}")
     assert len({(tmp_path / f"{limit}").read_bytes() for limit in (1, 2, 5)}) == 1
 
 

@@ -137,7 +137,7 @@ def test_a_model_of_a_small_table_is_learned_and_asked_without_packages_that_tak
     script = f"""
 import sys
 from bayeswise.cli import main
-main(["fit", {str(examples / "golf.csv")!r}, "-t", "play", "-o", {str(model)!r}])
+main(["fit", {str(examples / "golf.csv")!r}, "-t", "play", "--model", "naive-bayes", "-o", {str(model)!r}])
 main(["predict", {str(model)!r}, {str(examples / "golf-tomorrow.csv")!r}])
 heavy = {{"pydantic", "scipy", "sklearn", "duckdb", "narwhals", "pandas", "polars", "pyarrow", "matplotlib"}}
 print("loaded:", *sorted(heavy & set(sys.modules)))
@@ -148,7 +148,7 @@ print("loaded:", *sorted(heavy & set(sys.modules)))
 
 def test_nothing_is_said_about_what_python_did_not_free_at_the_end(tmp_path: Path) -> None:
     golf, model = Path(__file__).parents[3] / "examples" / "golf.csv", tmp_path / "golf.bayeswise"
-    bw.fit(str(golf), target="play").save(model)
+    bw.fit(str(golf), target="play", model="naive-bayes").save(model)
     command = [sys.executable, "-m", "bayeswise", "check", str(model), str(golf)]
     assert "leaked" not in subprocess.run(command, capture_output=True, text=True, check=True).stderr
 
@@ -157,7 +157,10 @@ def test_nothing_is_said_about_what_python_did_not_free_at_the_end(tmp_path: Pat
     ("words", "said"),
     [
         (["look", "golf.csv", "--threads", "many"], "--threads"),
-        (["fit", "golf.csv", "-t", "play", "--variance-divisor", "n-2"], "--variance-divisor"),
+        (
+            ["fit", "golf.csv", "-t", "play", "--model", "naive-bayes", "--variance-divisor", "n-2"],
+            "--variance-divisor",
+        ),
         (["predict"], "Missing argument"),
     ],
 )

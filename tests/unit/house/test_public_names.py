@@ -70,7 +70,7 @@ def test_nothing_unpickles() -> None:
 HEAVY = ("scipy", "duckdb", "sklearn", "narwhals", "threadpoolctl", *OPTIONAL)
 COMMANDS = {
     "look": "look {golf} -t play",
-    "fit": "fit {golf} -t play -o {folder}/fitted.bayeswise",
+    "fit": "fit {golf} -t play --model naive-bayes -o {folder}/fitted.bayeswise",
     "predict": "predict {folder}/golf.bayeswise {tomorrow} --proba -o {folder}/answers.csv",
     "decide": "decide {folder}/golf.bayeswise {tomorrow} --costs {folder}/costs.toml -o {folder}/decided.csv",
     "explain": "explain {folder}/golf.bayeswise --row outlook=sunny wind=strong",
@@ -90,7 +90,7 @@ stay = { yes = 3, no = 0 }
 @pytest.mark.parametrize("command", COMMANDS)
 def test_an_ordinary_command_loads_nothing_heavy(command: str, tmp_path: Path) -> None:
     golf, tomorrow = (ROOT / "examples" / name for name in ("golf.csv", "golf-tomorrow.csv"))
-    bayeswise.fit(str(golf), "play").save(tmp_path / "golf.bayeswise")
+    bayeswise.fit(str(golf), "play", model="naive-bayes").save(tmp_path / "golf.bayeswise")
     (tmp_path / "costs.toml").write_text(COSTS)
     (tmp_path / "golf.bif").write_text(
         "network golf {} variable play { type discrete [2] { no, yes }; } probability (play) { table 0.4, 0.6; }"

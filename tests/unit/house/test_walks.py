@@ -28,8 +28,9 @@ WALKS = {
 LONGEST = 30  # steps
 # What a walk needs before it starts.
 BEFORE = {
-    "Predict": "fit examples/golf.csv --target play --output golf.bayeswise",
-    "Decide with costs": "fit examples/credit.csv --decision examples/credit.toml --output credit.bayeswise",
+    "Predict": "fit examples/golf.csv --target play --model naive-bayes --output golf.bayeswise",
+    "Decide with costs": "fit examples/credit.csv --decision examples/credit.toml --model naive-bayes "
+    "--output credit.bayeswise",
     "Query a network": "network learn examples/golf.csv --output golf.bif",
 }
 

@@ -17,8 +17,10 @@ from bayeswise.networks.classifiers.model import NetworkClassifierModel
 
 
 def a_model_is_of_the_type_that_its_name_says(table: Any, name: str) -> None:
-    assert_type(bw.fit(table, "y"), NaiveBayesModel)
-    assert_type(bw.fit(table, target="y", smoothing=2.0, kinds={"zip": "category"}), NaiveBayesModel)
+    assert_type(bw.fit(table, "y", model="naive-bayes"), NaiveBayesModel)
+    assert_type(
+        bw.fit(table, target="y", smoothing=2.0, kinds={"zip": "category"}, model="naive-bayes"), NaiveBayesModel
+    )
     assert_type(bw.fit(table, "y", model="averaged", relevance={"age": 0.9}), AveragedNaiveBayesModel)
     assert_type(bw.fit(table, "y", model="gaussian", covariance="shared"), GaussianBayesModel)
     assert_type(bw.fit(table, "y", model="logistic", marginalize=True), LogisticModel)
@@ -32,7 +34,7 @@ def a_model_is_of_the_type_that_its_name_says(table: Any, name: str) -> None:
 
 
 def a_setting_of_no_or_of_another_model_is_an_error(table: Any) -> None:
-    bw.fit(table, "y", smothing=1.0)  # type: ignore[call-overload]
+    bw.fit(table, "y", smothing=1.0, model="naive-bayes")  # type: ignore[call-overload]
     bw.fit(table, "y", model="linear", smoothing=1.0)  # type: ignore[call-overload]
     bw.fit(table, "y", model="gaussian", covariance="full")  # type: ignore[call-overload]
-    bw.fit(table, "y", 1.0)  # type: ignore[call-overload]
+    bw.fit(table, "y", 1.0, model="naive-bayes")  # type: ignore[call-overload]

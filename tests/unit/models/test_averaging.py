@@ -40,7 +40,7 @@ def test_the_lecture_example_says_minus_though_the_best_model_says_plus() -> Non
 
 def test_averaging_all_structures_one_by_one_is_averaged_naive_bayes() -> None:
     columns = ["outlook", "temperature", "humidity", "wind"]
-    plain = bw.fit(GOLF, target="play")
+    plain = bw.fit(GOLF, target="play", model="naive-bayes")
     structures = {str(k): averaged(plain, {c: float(k >> j & 1) for j, c in enumerate(columns)}) for k in range(16)}
     both, whole = bw.average(structures), averaged(plain)
     day = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "strong"}
@@ -59,7 +59,7 @@ def test_the_evidence_of_numbers_is_that_of_the_family() -> None:
     generator = np.random.default_rng(1)
     heights, visits = generator.normal(50, 3, 9), generator.poisson(3, 9)
     rows = [{"x": float(heights[k]), "n": int(visits[k]), "y": "ab"[k % 2]} for k in range(9)]
-    model = bw.fit(rows, target="y", kinds={"x": "number", "n": "count"})
+    model = bw.fit(rows, target="y", kinds={"x": "number", "n": "count"}, model="naive-bayes")
     x = np.array([[row["x"]] for row in rows])
     groups = np.array([int(row["y"] == "b") for row in rows], dtype=np.int32)
     normal = bw.families.Normal()
@@ -88,7 +88,7 @@ def test_stacking_prefers_the_model_that_predicts_rows_left_out() -> None:
     for row in rows:
         row["y"] = row["a"] if generator.random() < 0.9 else row["b"]
     kinds = {"a": "category", "b": "category"}
-    good = bw.fit(rows, target="y", kinds=kinds)
+    good = bw.fit(rows, target="y", kinds=kinds, model="naive-bayes")
     poor = averaged(good, 0.0)
     both = bw.average({"good": good, "poor": poor}, by="leave-one-out", table=rows)
     assert both.weights["good"] > 0.9
@@ -106,11 +106,11 @@ def test_models_without_evidence_and_without_rows_to_leave_out_are_refused() -> 
 
 def test_models_of_other_rows_or_columns_are_neither_averaged_nor_selected() -> None:
     rows = [{"a": "pq"[k % 2], "b": "xy"[k // 2 % 2], "y": ["no", "yes"][k % 3 == 0]} for k in range(12)]
-    whole = bw.fit(rows, target="y")
+    whole = bw.fit(rows, target="y", model="naive-bayes")
     for other in (
-        bw.fit(rows[:8], target="y"),
-        bw.fit(rows, target="y", ignore=["b"]),
-        bw.fit([{**row, "z": row["y"]} for row in rows], target="z", ignore=["y"]),
+        bw.fit(rows[:8], target="y", model="naive-bayes"),
+        bw.fit(rows, target="y", ignore=["b"], model="naive-bayes"),
+        bw.fit([{**row, "z": row["y"]} for row in rows], target="z", ignore=["y"], model="naive-bayes"),
     ):
         with pytest.raises(bw.UsageError, match="different rows or columns"):
             bw.average({"whole": whole, "other": other})
@@ -133,6 +133,6 @@ def test_models_that_are_all_impossible_have_no_weights() -> None:
 
 def test_the_relevance_of_what_is_no_column_is_refused() -> None:
     with pytest.raises(bw.UsageError, match="'outlok', which is not a column"):
-        averaged(bw.fit(GOLF, target="play"), {"outlok": 0.9})
+        averaged(bw.fit(GOLF, target="play", model="naive-bayes"), {"outlok": 0.9})
     with pytest.raises(bw.UsageError, match="'z', which is not a column"):
         bw.AveragedNaiveBayes(relevance={"z": 0.9}).fit(np.eye(4), [0, 1, 0, 1])

@@ -34,8 +34,8 @@ def copied(n_rows: int = 300, seed: int = 0, n_classes: int = 2) -> pd.DataFrame
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_every_answer_is_the_calibrated_one(method: Any, n_classes: int) -> None:
     rows = copied(n_classes=n_classes)
-    plain = bw.fit(rows, "y")
-    model = bw.fit(rows, "y", calibrate=method)
+    plain = bw.fit(rows, "y", model="naive-bayes")
+    model = bw.fit(rows, "y", calibrate=method, model="naive-bayes")
     known = held_out(plain, rows, cv="loo")
     by_hand = fit_calibration(method, known.posterior, known.truth).apply(plain.predict_proba(rows))
     assert model.predict_proba(rows) == pytest.approx(by_hand, rel=1e-9, abs=1e-12)
@@ -70,7 +70,7 @@ def test_a_calibrated_model_is_less_sure_of_what_is_said_four_times() -> None:
     own = (new["y"] == "yes").to_numpy().astype(int)
     losses = []
     for how in (None, "auto"):
-        p = bw.fit(learned, "y", calibrate=how).predict_proba(new)
+        p = bw.fit(learned, "y", calibrate=how, model="naive-bayes").predict_proba(new)
         losses.append(-np.log(p[np.arange(len(p)), own]).mean())
     assert losses[1] < losses[0] - 0.2
 
@@ -91,16 +91,18 @@ def test_the_file_holds_the_calibration(kind: Any, method: Any, tmp_path: Path) 
 def test_the_order_of_rows_and_the_size_of_batches_do_not_matter(method: Any) -> None:
     rows = copied(200, seed=3)
     shuffled = rows.sample(frac=1.0, random_state=1)
-    assert bytes_of(bw.fit(rows, "y", calibrate=method)) == bytes_of(bw.fit(shuffled, "y", calibrate=method))
+    assert bytes_of(bw.fit(rows, "y", calibrate=method, model="naive-bayes")) == bytes_of(
+        bw.fit(shuffled, "y", calibrate=method, model="naive-bayes")
+    )
 
 
 def test_rows_that_come_or_go_leave_the_calibration_and_its_age_is_stated() -> None:
     rows = copied(200)
-    model = bw.fit(rows, "y", calibrate="sigmoid")
+    model = bw.fit(rows, "y", calibrate="sigmoid", model="naive-bayes")
     assert model.current and "since" not in model.age
     less = model.forget(rows[:50])
     assert not less.current and "since" in less.age and "150 rows now" in less.age
-    assert bytes_of(less.model) == bytes_of(bw.fit(rows, "y").forget(rows[:50]))
+    assert bytes_of(less.model) == bytes_of(bw.fit(rows, "y", model="naive-bayes").forget(rows[:50]))
     assert less.learn(rows[:50]).current
     more = model.merge(less)
     assert more.calibration is model.calibration and more.rows_learned == 350
@@ -108,12 +110,12 @@ def test_rows_that_come_or_go_leave_the_calibration_and_its_age_is_stated() -> N
 
 def test_two_calibrated_models_merge_the_same_either_way() -> None:
     rows = copied(300)
-    schema = bw.fit(rows, "y").schema
-    one = bw.fit(rows[:100], "y", schema=schema, calibrate="sigmoid")
-    other = bw.fit(rows[100:], "y", schema=schema, calibrate="isotonic")
+    schema = bw.fit(rows, "y", model="naive-bayes").schema
+    one = bw.fit(rows[:100], "y", schema=schema, calibrate="sigmoid", model="naive-bayes")
+    other = bw.fit(rows[100:], "y", schema=schema, calibrate="isotonic", model="naive-bayes")
     assert bytes_of(one.merge(other)) == bytes_of(other.merge(one))
     assert one.merge(other).calibration.name == "isotonic"  # by 200 rows, not by 100
-    plain = bw.fit(rows[100:], "y", schema=schema)
+    plain = bw.fit(rows[100:], "y", schema=schema, model="naive-bayes")
     assert one.merge(plain).calibration.name == "platt"
     with pytest.raises(KindError, match="calibrated"):
         plain.merge(one)
@@ -122,14 +124,14 @@ def test_two_calibrated_models_merge_the_same_either_way() -> None:
 def test_folds_of_a_calibrated_model_calibrate_again() -> None:
     """A calibration that saw the row would not be a test of it."""
     rows = copied(150)
-    model = bw.fit(rows, "y", calibrate="isotonic")
+    model = bw.fit(rows, "y", calibrate="isotonic", model="naive-bayes")
     found = held_out(model, rows, cv=5)
     folds = np.empty(150, dtype=int)
     for state in ("no", "yes"):
         at = np.flatnonzero(rows["y"] == state)
         folds[at] = np.arange(len(at)) % 5
     for fold in range(5):
-        without = bw.fit(rows[folds != fold], "y", schema=model.schema, calibrate="isotonic")
+        without = bw.fit(rows[folds != fold], "y", schema=model.schema, calibrate="isotonic", model="naive-bayes")
         assert found.posterior[folds == fold] == pytest.approx(without.predict_proba(rows[folds == fold]), abs=1e-9)
     with pytest.raises(FitError, match="used up"):
         held_out(model, rows, cv="loo")
@@ -150,7 +152,7 @@ def test_the_left_out_posteriors_of_a_learned_graph_learn_it_again() -> None:
 def test_the_least_change_flips_the_calibrated_answer() -> None:
     rows = copied(200)
     for method in METHODS:
-        model = bw.fit(rows, "y", calibrate=method)
+        model = bw.fit(rows, "y", calibrate=method, model="naive-bayes")
         for k in range(10):
             row = rows.drop(columns="y").iloc[k].to_dict()
             from bayeswise.explanations.flip import least_change_of
@@ -163,14 +165,14 @@ def test_the_least_change_flips_the_calibrated_answer() -> None:
 
 def test_what_is_impossible_stays_impossible() -> None:
     rows = [{"a": a, "y": y} for a, y in [("u", "n"), ("u", "n"), ("v", "y"), ("v", "n"), ("v", "y"), ("u", "n")]]
-    model = bw.fit(rows, "y", smoothing=0.0, calibrate="temperature")
+    model = bw.fit(rows, "y", smoothing=0.0, calibrate="temperature", model="naive-bayes")
     assert model.predict_proba({"a": "u"}).tolist() == [[1.0, 0.0]]
     assert model.explain({"a": "u"}).posterior.tolist() == [1.0, 0.0]
 
 
 def test_a_tail_that_underflows_is_calibrated_in_log_space() -> None:
     rows = copied(200)
-    model = bw.fit(rows, "y", calibrate="temperature")
+    model = bw.fit(rows, "y", calibrate="temperature", model="naive-bayes")
     far = {f"x{k}": 1000.0 for k in range(4)}
     log_p = model.predict_log_proba(far)[0]
     assert np.isfinite(log_p).all() and log_p.min() < -800.0
@@ -181,27 +183,31 @@ def test_a_tail_that_underflows_is_calibrated_in_log_space() -> None:
 
 def test_calibrating_twice_replaces_the_calibration() -> None:
     rows = copied(150)
-    once = bw.fit(rows, "y", calibrate="sigmoid")
-    assert bytes_of(calibrated(once, rows, "isotonic")) == bytes_of(bw.fit(rows, "y", calibrate="isotonic"))
+    once = bw.fit(rows, "y", calibrate="sigmoid", model="naive-bayes")
+    assert bytes_of(calibrated(once, rows, "isotonic")) == bytes_of(
+        bw.fit(rows, "y", calibrate="isotonic", model="naive-bayes")
+    )
 
 
 def test_what_cannot_be_calibrated_says_so() -> None:
     rows = copied(60)
     with pytest.raises(ParameterError, match="there is no calibration 'platform'"):
-        bw.fit(rows, "y", calibrate="platform")  # type: ignore[arg-type]
+        bw.fit(rows, "y", calibrate="platform", model="naive-bayes")  # type: ignore[arg-type]
     with pytest.raises(KindError, match="answers with a number"):
         bw.fit(rows.drop(columns="y"), "x0", model="linear", calibrate="auto")
 
 
 def test_no_calibration_is_the_model_itself() -> None:
     rows = copied(60)
-    assert bytes_of(bw.fit(rows, "y", calibrate="none")) == bytes_of(bw.fit(rows, "y"))
+    assert bytes_of(bw.fit(rows, "y", calibrate="none", model="naive-bayes")) == bytes_of(
+        bw.fit(rows, "y", model="naive-bayes")
+    )
 
 
 def test_a_calibrated_model_decides_and_is_evaluated_by_its_own_posterior() -> None:
     learned, new = copied(300, seed=1), copied(500, seed=2)
     costs = {"act": {"no": 1, "yes": 0}, "wait": {"no": 0, "yes": 4}}
-    model = bw.fit(learned, "y", calibrate="isotonic")
+    model = bw.fit(learned, "y", calibrate="isotonic", model="naive-bayes")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         found = bw.evaluate(model, new, bw.Costs(costs))

@@ -24,7 +24,7 @@ MEMBERS = {
     "calibrated": ("calibration",),
 }
 OPTIONS: dict[str, dict[str, Any]] = {
-    "naive Bayes": {},
+    "naive Bayes": {"model": "naive-bayes"},
     "averaged": {"model": "averaged"},
     "gaussian": {"model": "gaussian"},
     "tan": {"model": "tan"},

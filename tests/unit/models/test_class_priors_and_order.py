@@ -69,11 +69,12 @@ def test_declared_classes_are_compared_before_a_row_is_read() -> None:
             kinds={"x": "number"},
             levels={"y": ["ripe", "green"]},
             class_prior={"green": 0.5, "rip": 0.5},
+            model="naive-bayes",
         )
 
 
 def test_another_prior_of_a_fitted_model_is_checked_at_once() -> None:
-    model = bw.fit(ROWS, "y")
+    model = bw.fit(ROWS, "y", model="naive-bayes")
     with pytest.raises(PriorError, match=r"sums to 0\.9"):
         model.changed(class_prior={"green": 0.7, "ripe": 0.2})
     with pytest.raises(PriorError, match="no entry for state 'ripe'"):
@@ -105,12 +106,12 @@ def test_classes_keep_the_declared_order(kind: str, how: str, tmp_path: Path) ->
 def test_ties_go_to_the_first_declared_class() -> None:
     rows = {"x": [1.0, 2.0, 1.0, 2.0], "y": ["a", "a", "b", "b"]}
     for order in (["a", "b"], ["b", "a"]):
-        model = bw.fit(rows, "y", kinds={"x": "number"}, levels={"y": order})
+        model = bw.fit(rows, "y", kinds={"x": "number"}, levels={"y": order}, model="naive-bayes")
         assert model.predict({"x": [1.5]}) == [order[0]]
 
 
 def test_rows_in_any_parts_give_one_file_in_the_declared_order(tmp_path: Path) -> None:
-    overrides: dict[str, Any] = {"levels": {"y": ["b", "c", "a"]}, "kinds": {"x": "number"}}
+    overrides: dict[str, Any] = {"model": "naive-bayes", "levels": {"y": ["b", "c", "a"]}, "kinds": {"x": "number"}}
     rows = [{"x": float(k), "y": "abc"[k % 3]} for k in range(9)]
     whole = bw.fit(rows, "y", **overrides)
     parts = bw.fit(rows[:1], "y", **overrides).learn(rows[4:]).merge(bw.fit(rows[1:4], "y", **overrides))

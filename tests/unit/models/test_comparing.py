@@ -41,7 +41,7 @@ def test_families_are_those_that_a_sweep_of_their_own_selects_with_the_same_sums
     families = {factor.name: factor for factor in found.factors}
     assert families["log-normal"].columns == ("wealth",) and families["geometric"].columns == ("tries",)
     assert families["poisson"].columns == ("visits",) and "idle" in families["exponential"].columns
-    alone = bw.fit(TABLE, target="y", schema=schema, families=selected)
+    alone = bw.fit(TABLE, target="y", schema=schema, families=selected, model="naive-bayes")
     assert [factor.columns for factor in alone.factors] == [factor.columns for factor in found.factors]
     for name in ("log-normal", "exponential", "poisson", "geometric", "categories"):
         assert fingerprint(found.statistics.part[name]) == fingerprint(alone.statistics.part[name])
@@ -59,7 +59,7 @@ def test_one_sweep_says_what_two_say() -> None:
 
 def test_naive_bayes_and_the_average_are_those_of_their_own_fits() -> None:
     lines = {line.name: line for line in compare_table(TABLE, "y", kinds=KINDS)}
-    plain = bw.fit(TABLE, target="y", kinds=KINDS)
+    plain = bw.fit(TABLE, target="y", kinds=KINDS, model="naive-bayes")
     own = np.array([plain.classes.index(label) for label in TABLE["y"].tolist()])
     left_out = plain.leave_one_out(TABLE)
     assert lines["naive Bayes"].log_loss == pytest.approx(-np.log(left_out[np.arange(N), own]).mean())
@@ -104,7 +104,7 @@ def test_of_a_large_table_an_even_sample_is_left_out() -> None:
     table = {"x": x, "c": np.array(["p", "q", "r"])[np.arange(n) % 3], "y": np.where(y == 1, "b", "a")}
     lines = {line.name: line for line in compare_table(table, "y")}
     assert 4096 <= lines["naive Bayes"].n_rows <= 8192
-    whole = bw.fit(table, target="y").leave_one_out(table)
+    whole = bw.fit(table, target="y", model="naive-bayes").leave_one_out(table)
     everything = -np.log(whole[np.arange(n), (y == 1).astype(int)]).mean()
     assert lines["naive Bayes"].log_loss == pytest.approx(everything, abs=0.02)
 
@@ -114,7 +114,7 @@ def test_rows_are_kept_in_the_codes_of_the_whole_vocabulary() -> None:
     kept = KeptRows(100)
     for _ in kept.watching(Encoder(schema, batch_rows=40).batches(open_source(TABLE))):
         pass
-    model = bw.fit(TABLE, target="y", schema=schema)
+    model = bw.fit(TABLE, target="y", schema=schema, model="naive-bayes")
     batches = list(kept.batches(schema, model.vocabularies))
     assert 20 < sum(batch.n_rows for batch in batches) <= 100
     levels = model.vocabularies["colour"]

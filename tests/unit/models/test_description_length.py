@@ -70,7 +70,7 @@ def test_iris_is_cut_where_the_flowers_differ() -> None:
 
 
 def test_bits_of_the_evidence_code_are_minus_log2_of_the_evidence() -> None:
-    model = bw.fit(GOLF, target="play")
+    model = bw.fit(GOLF, target="play", model="naive-bayes")
     length = description_length(model)
     assert [part.name for part in length.parts] == ["play", "outlook", "temperature", "humidity", "wind"]
     assert length.bits == pytest.approx(sum(part.bits for part in length.parts))
@@ -79,7 +79,7 @@ def test_bits_of_the_evidence_code_are_minus_log2_of_the_evidence() -> None:
 
 def test_the_shortest_description_is_the_most_probable_structure() -> None:
     columns = ["outlook", "temperature", "humidity", "wind"]
-    plain = bw.fit(GOLF, target="play")
+    plain = bw.fit(GOLF, target="play", model="naive-bayes")
     structures = {str(k): averaged(plain, {c: float(k >> j & 1) for j, c in enumerate(columns)}) for k in range(16)}
     found = select(structures)
     weights = bw.average(structures).weights
@@ -91,7 +91,7 @@ def test_all_three_codes_rank_a_real_column_above_noise() -> None:
     generator = np.random.default_rng(2)
     y = generator.integers(0, 2, 400)
     rows = [{"a": f"v{v ^ (generator.random() < 0.2)}", "b": f"v{generator.integers(2)}", "y": f"c{v}"} for v in y]
-    model = bw.fit(rows, target="y")
+    model = bw.fit(rows, target="y", model="naive-bayes")
     for code in ("evidence", "two-part", "nml"):
         bits = {part.name: part.bits for part in description_length(model, code).parts}
         assert bits["a"] < 0.8 * 400 < 0.95 * 400 < bits["b"]
@@ -99,7 +99,7 @@ def test_all_three_codes_rank_a_real_column_above_noise() -> None:
 
 def test_codes_that_do_not_exist_are_refused_with_one_that_does() -> None:
     rows = [{"x": float(k), "y": "ab"[k % 2]} for k in range(10)]
-    model = bw.fit(rows, target="y", kinds={"x": "number"})
+    model = bw.fit(rows, target="y", kinds={"x": "number"}, model="naive-bayes")
     assert description_length(model, "two-part").bits > 0
     with pytest.raises(bw.UsageError, match="no nml code"):
         description_length(model, "nml")

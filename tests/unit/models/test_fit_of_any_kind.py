@@ -265,5 +265,5 @@ def test_rows_without_a_target_are_left_out_and_keep_their_numbers() -> None:
 def test_a_wish_of_the_wrong_kind_is_refused_by_name(overrides: dict[str, Any], what: str) -> None:
     table = {"x": [1.5, 2.5, 3.5, 4.5], "y": ["a", "a", "b", "b"]}
     with pytest.raises(BayeswiseError, match=what) as refused:
-        bw.fit(table, **{"target": "y", **overrides})
+        bw.fit(table, **{"target": "y", "model": "naive-bayes", **overrides})
     assert refused.value.fix

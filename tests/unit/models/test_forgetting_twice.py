@@ -22,7 +22,9 @@ def swapped(rows: dict[str, list[Any]]) -> dict[str, list[Any]]:
     return {name: cells[::-1] for name, cells in rows.items()}
 
 
-@pytest.mark.parametrize("settings", [{}, {"model": "tan"}, {"model": "averaged"}], ids=["naive", "tan", "averaged"])
+@pytest.mark.parametrize(
+    "settings", [{"model": kind} for kind in ("naive-bayes", "tan", "averaged")], ids=["naive", "tan", "averaged"]
+)
 def test_the_same_rows_in_any_order_are_refused_the_second_time(settings: dict[str, str]) -> None:
     less = bw.fit(ROWS, "play", **settings).forget(GONE)
     with pytest.raises(NotMergedError, match="has forgotten these rows before"):
@@ -40,13 +42,16 @@ def test_a_regression_remembers_too() -> None:
 
 
 def test_the_history_is_no_part_of_the_model() -> None:
-    less, never = bw.fit(ROWS, "play").forget(GONE), bw.fit({k: v[2:] for k, v in ROWS.items()}, "play")
+    less, never = (
+        bw.fit(ROWS, "play", model="naive-bayes").forget(GONE),
+        bw.fit({k: v[2:] for k, v in ROWS.items()}, "play", model="naive-bayes"),
+    )
     assert less == never
     assert bytes_of(less) == bytes_of(never)
 
 
 def test_what_was_learned_again_can_be_forgotten_again() -> None:
-    model = bw.fit(ROWS, "play")
+    model = bw.fit(ROWS, "play", model="naive-bayes")
     assert model.forget(GONE).learn(GONE).forget(GONE) == model.forget(GONE)
     back = model.forget(GONE)
     shard = back.learn(GONE).forget({k: v[2:] for k, v in ROWS.items()})
@@ -54,14 +59,14 @@ def test_what_was_learned_again_can_be_forgotten_again() -> None:
 
 
 def test_no_rows_can_be_forgotten_any_number_of_times() -> None:
-    model = bw.fit(ROWS, "play")
+    model = bw.fit(ROWS, "play", model="naive-bayes")
     nothing = {"wind": ["weak"], "play": [None]}
     assert model.forget(nothing).forget(nothing) == model
 
 
 def test_the_ledger_beside_a_file_is_that_of_the_model_in_it(tmp_path: Path) -> None:
     path, ledger = tmp_path / "m", tmp_path / "m.forgotten"
-    model = bw.fit(ROWS, "play")
+    model = bw.fit(ROWS, "play", model="naive-bayes")
     model.forget(GONE).save(path)
     with pytest.raises(NotMergedError, match="has forgotten these rows before"):
         bw.load(path).forget(GONE)
@@ -70,13 +75,13 @@ def test_the_ledger_beside_a_file_is_that_of_the_model_in_it(tmp_path: Path) -> 
     (tmp_path / "other").replace(path)  # the model was put back; its ledger is about another one
     assert ledger.read_bytes() == before
     bw.load(path).forget(GONE).save(path)
-    bw.fit(ROWS, "play").save(path)
+    bw.fit(ROWS, "play", model="naive-bayes").save(path)
     assert not ledger.exists()
 
 
 def test_a_kill_between_ledger_and_model_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "m"
-    model = bw.fit(ROWS, "play")
+    model = bw.fit(ROWS, "play", model="naive-bayes")
     more = {"wind": ["strong"], "play": ["no"]}
     model.forget(GONE).save(path)
 
@@ -98,10 +103,10 @@ def test_a_file_that_is_no_ledger_is_neither_believed_nor_removed(tmp_path: Path
     path, ledger = tmp_path / "m", tmp_path / "m.forgotten"
     ledger.write_bytes(content)
     with pytest.raises(StoreError, match="cannot be read"):
-        bw.fit(ROWS, "play").save(path)
+        bw.fit(ROWS, "play", model="naive-bayes").save(path)
     assert ledger.read_bytes() == content
     ledger.unlink()
-    bw.fit(ROWS, "play").save(path)
+    bw.fit(ROWS, "play", model="naive-bayes").save(path)
     ledger.write_bytes(content)
     model = bw.load(path)
     assert model.predict(GONE) == ["no", "no"]
@@ -117,7 +122,7 @@ def test_the_command_refuses_a_second_time_and_writes_nothing(
     header, *rows = text.splitlines(keepends=True)
     table.write_text(header + "".join(rows) + rows[0])
     gone.write_text(header + rows[0])
-    assert bayeswise("fit", table, "-t", "play", "-o", model).code == 0
+    assert bayeswise("fit", table, "-t", "play", "--model", "naive-bayes", "-o", model).code == 0
     assert bayeswise("forget", model, gone, "-o", model).code == 0
     after = model.read_bytes()
     answer = bayeswise("forget", model, gone, "-o", model)
@@ -125,7 +130,7 @@ def test_the_command_refuses_a_second_time_and_writes_nothing(
     assert "has forgotten these rows before" in answer.err and "--again" in answer.err
     assert model.read_bytes() == after
     assert bayeswise("forget", model, gone, "-o", model, "--again").code == 0
-    bw.fit({**_cells(header, rows[1:])}, "play").save(tmp_path / "never")
+    bw.fit({**_cells(header, rows[1:])}, "play", model="naive-bayes").save(tmp_path / "never")
     assert model.read_bytes() == (tmp_path / "never").read_bytes()
 
 

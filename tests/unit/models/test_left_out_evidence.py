@@ -27,7 +27,7 @@ def mixed_rows() -> list[dict[str, Any]]:
 
 def test_naive_bayes_leaves_each_row_out_of_its_own_evidence() -> None:
     rows = mixed_rows()
-    model = bw.fit(rows, target="y")
+    model = bw.fit(rows, target="y", model="naive-bayes")
     again = [float(model.forget([row]).log_evidence([row])[0]) for row in rows]
     assert model.leave_one_out_evidence(rows) == pytest.approx(again, rel=1e-12)
     assert (model.leave_one_out_evidence(rows) < model.log_evidence(rows)).mean() > 0.9
@@ -57,6 +57,6 @@ def test_gaussian_bayes_leaves_each_row_out_of_its_own_evidence(settings: dict[s
 
 def test_the_only_row_is_impossible_without_itself() -> None:
     row = [{"c": "u", "y": "a"}]
-    model = bw.fit(row, target="y", kinds={"c": "category"})
+    model = bw.fit(row, target="y", kinds={"c": "category"}, model="naive-bayes")
     assert model.leave_one_out_evidence(row).tolist() == [-np.inf]
     assert model.leave_one_out(row).tolist() == [[1.0]]

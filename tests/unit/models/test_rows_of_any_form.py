@@ -163,6 +163,6 @@ def test_y_in_the_place_of_the_target_says_what_to_type() -> None:
     y = ["yes", "no"] * 20
     for target in (y, np.array(y), pd.Series(y)):
         with pytest.raises(ParameterError, match=r"of 40 values. Fix: say fit\(X.assign\(y=y\), 'y'\)"):
-            bw.fit(frame, target)  # type: ignore[arg-type]
+            bw.fit(frame, target, model="naive-bayes")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="there is no target"):
-        bw.fit(frame)
+        bw.fit(frame, model="naive-bayes")

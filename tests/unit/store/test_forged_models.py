@@ -83,14 +83,14 @@ def test_a_prior_of_no_group_is_refused() -> None:
 
 # -- what forged files showed about honest ones ---------------------------------------------------------------
 def test_leaving_out_a_row_with_a_level_that_was_never_learned_says_so() -> None:
-    model = bw.fit({"wind": ["weak", "strong", "weak"], "play": ["yes", "no", "yes"]}, "play")
+    model = bw.fit({"wind": ["weak", "strong", "weak"], "play": ["yes", "no", "yes"]}, "play", model="naive-bayes")
     with pytest.raises(NotMergedError, match="a level of column 'wind' that the model never learned"):
         model.leave_one_out({"wind": ["gale"], "play": ["yes"]})
 
 
 def test_a_model_with_declared_classes_that_forgot_all_rows_says_that_it_has_none() -> None:
     rows = {"wind": ["weak", "strong"], "play": ["yes", "no"]}
-    model = bw.fit(rows, "play", levels={"play": ["yes", "no"]}).forget(rows)
+    model = bw.fit(rows, "play", levels={"play": ["yes", "no"]}, model="naive-bayes").forget(rows)
     for question in (lambda: model.predict_proba(rows), lambda: model.sample(3)):
         with pytest.raises(NotFittedError, match="has learned no rows"):
             question()

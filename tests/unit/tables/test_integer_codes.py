@@ -40,7 +40,7 @@ def test_a_matrix_of_integers_and_a_table_of_them_give_one_model() -> None:
     values, y = rng.integers(0, 5, size=(60, 3)), rng.integers(0, 2, 60)
     matrix = bw.NaiveBayes(families="categorical").fit(values, y)
     table = {f"x{c}": values[:, c] for c in range(3)}
-    rows = bw.fit({**table, "y": y}, target="y", kinds=dict.fromkeys(table, "category"))
+    rows = bw.fit({**table, "y": y}, target="y", kinds=dict.fromkeys(table, "category"), model="naive-bayes")
     assert matrix.predict_proba(values) == pytest.approx(rows.predict_proba(table), abs=1e-15)
     assert bytes_of(matrix.forget(values[:9], y[:9]).model_) == bytes_of(
         bw.NaiveBayes(families="categorical").fit(values[9:], y[9:]).model_

@@ -138,12 +138,14 @@ def test_a_model_neither_learns_nor_answers_about_cells_that_are_not_utf8() -> N
     good = pa.table({"x": ["café", "tea", "café", "tea"], "y": ["n", "y", "n", "y"]})
     bad = good.set_column(0, "x", raw_text(RAW))
     with pytest.raises(SourceError, match=NOT_UTF8):
-        bw.fit(bad, target="y")
+        bw.fit(bad, target="y", model="naive-bayes")
     with pytest.raises(SourceError, match=NOT_UTF8):
-        bw.fit(good, target="y").predict(bad)
+        bw.fit(good, target="y", model="naive-bayes").predict(bad)
     with pytest.raises(SourceError, match=NOT_UTF8):
         bw.fit(
-            bad.rename_columns(["y", "x"]).set_column(0, "y", good["x"]).set_column(1, "x", raw_text(RAW)), target="x"
+            bad.rename_columns(["y", "x"]).set_column(0, "y", good["x"]).set_column(1, "x", raw_text(RAW)),
+            target="x",
+            model="naive-bayes",
         )
 
 
@@ -164,7 +166,7 @@ def test_cells_of_a_parquet_file_that_are_not_utf8_are_refused_by_column(tmp_pat
     pq.write_table(pa.table({"y": ["n", "y", "n", "y"], "x": raw_text(RAW)}), tmp_path / "raw.parquet")
     what = r"column 'x' of .*raw.parquet holds bytes that are not UTF-8.*caf\\xE9.* Fix: decode them"
     with pytest.raises(SourceError, match=what):
-        bw.fit(str(tmp_path / "raw.parquet"), target="y")
+        bw.fit(str(tmp_path / "raw.parquet"), target="y", model="naive-bayes")
 
 
 def test_cells_of_an_arrow_file_that_are_not_utf8_are_to_be_decoded(tmp_path: Path) -> None:
@@ -172,14 +174,14 @@ def test_cells_of_an_arrow_file_that_are_not_utf8_are_to_be_decoded(tmp_path: Pa
     with pa.OSFile(str(tmp_path / "raw.arrow"), "wb") as file, pa.ipc.new_file(file, table.schema) as writer:
         writer.write_table(table)
     with pytest.raises(SourceError, match=r"raw.arrow holds bytes that are not UTF-8.* Fix: decode them"):
-        bw.fit(str(tmp_path / "raw.arrow"), target="y")
+        bw.fit(str(tmp_path / "raw.arrow"), target="y", model="naive-bayes")
 
 
 def test_lone_surrogates_are_letters_like_others(tmp_path: Path) -> None:
     """Names, labels and cells that no encoding takes are learned, saved, loaded and shown."""
     odd = "\ud800"
     table = {f"x{odd}": [f"a{odd}", "b"] * 6, "y": [f"yes{odd}", "no"] * 6}
-    bw.fit(table, target="y").save(tmp_path / "m.bayeswise")
+    bw.fit(table, target="y", model="naive-bayes").save(tmp_path / "m.bayeswise")
     model = bw.load(tmp_path / "m.bayeswise")
     assert model.predict(table) == table["y"]
     for words in (["inspect"], ["inspect", "--json"], ["explain", "--row", "q=b"], ["predict", str(tmp_path / odd)]):

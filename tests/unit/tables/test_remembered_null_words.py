@@ -73,5 +73,5 @@ def test_a_dataframe_has_no_words_and_is_read_by_the_usual_ones(tmp_path: Path) 
 def test_a_schema_that_is_given_says_how_files_are_read(tmp_path: Path) -> None:
     path = tmp_path / "rows.csv"
     path.write_text("x,y\n" + "none,a\nsome,b\n-,a\n" * 3)
-    first = bw.fit(open_source(path, null_words=["-"]), "y")
-    assert bw.fit(str(path), "y", schema=first.schema).statistics == first.statistics
+    first = bw.fit(open_source(path, null_words=["-"]), "y", model="naive-bayes")
+    assert bw.fit(str(path), "y", schema=first.schema, model="naive-bayes").statistics == first.statistics

@@ -24,7 +24,7 @@ def test_the_first_row_below_the_header_of_a_file_is_row_1(tmp_path: Path) -> No
     path = tmp_path / "rows.csv"
     path.write_text("x,y\n1.5,a\n2.5,b\ninf,a\n")
     with pytest.raises(NonFiniteError, match="in row 3"):
-        bw.fit(path, target="y", schema=SCHEMA)
+        bw.fit(path, target="y", schema=SCHEMA, model="naive-bayes")
 
 
 @pytest.mark.parametrize("rows", [TABLE, np.array([[1.0], [2.0], [np.inf], [4.0]])])
@@ -38,7 +38,7 @@ def test_the_first_row_of_an_array_or_a_table_is_row_1(rows: Any) -> None:
 def test_rows_without_a_target_are_counted_too() -> None:
     table = {"x": [1.0, 2.0, 3.0, np.inf], "y": ["a", None, "b", "b"]}
     with pytest.raises(NonFiniteError, match="in row 4"):
-        bw.fit(table, target="y", schema=SCHEMA)
+        bw.fit(table, target="y", schema=SCHEMA, model="naive-bayes")
 
 
 def test_batches_know_where_they_begin() -> None:
@@ -51,7 +51,9 @@ def test_batches_know_where_they_begin() -> None:
 
 def test_a_hole_and_what_is_no_count_stand_in_rows_of_the_same_numbers() -> None:
     with pytest.raises(MissingCellError, match="row 2"):
-        bw.fit({"x": [1.0, None], "y": ["a", "b"]}, target="y", kinds={"x": "number"}, missing="error")
+        bw.fit(
+            {"x": [1.0, None], "y": ["a", "b"]}, target="y", kinds={"x": "number"}, missing="error", model="naive-bayes"
+        )
     with pytest.raises(KindError, match="row 2"):
         counts = Schema((Column("x", "count"),), SCHEMA.target)
-        bw.fit({"x": [1.0, 0.5], "y": ["a", "b"]}, target="y", schema=counts)
+        bw.fit({"x": [1.0, 0.5], "y": ["a", "b"]}, target="y", schema=counts, model="naive-bayes")

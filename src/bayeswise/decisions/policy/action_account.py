@@ -235,7 +235,7 @@ def explain_action(
     >>> import bayeswise as bw
     >>> rows = [{"wind": w, "fire": f} for w, f in 3 * [("weak", "no")] + [("strong", "no"), ("strong", "yes")]]
     >>> alarm = {"call": {"yes": 0, "no": 1}, "wait": {"yes": 20, "no": 0}}
-    >>> print(bw.explain_action(bw.fit(rows, target="fire"), {"wind": "strong"}, alarm).summary())
+    >>> print(bw.explain_action(bw.fit(rows, target="fire", model="naive-bayes"), {"wind": "strong"}, alarm).summary())
     Why call, not wait?
     Expected cost: call 0.6667, wait 6.667.
     P(yes) = 0.3333; call is cheaper from 0.04762 on, wait below it: the odds are 10 times those of the threshold.

@@ -16,14 +16,17 @@ one_column.py       the distribution of each class over one column
 linear.py           w and w0 where the log-odds are linear
 """
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.settings.naive_bayes import CONVENTIONS, MEstimate, NaiveBayesSettings
 
 if TYPE_CHECKING:
-    from bayeswise.models.fitting import fit
+    from bayeswise.models import fitting
     from bayeswise.models.naive_bayes.learning import select
+
+    fit = partial(fitting.fit, model="naive-bayes")
 
 __all__ = ["CONVENTIONS", "MEstimate", "NaiveBayesModel", "NaiveBayesSettings", "fit", "select"]
 
@@ -31,9 +34,9 @@ __all__ = ["CONVENTIONS", "MEstimate", "NaiveBayesModel", "NaiveBayesSettings", 
 def __getattr__(name: str) -> Any:
     """What learns is imported late: a model that is loaded from its file does not need it."""
     if name == "fit":
-        from bayeswise.models.fitting import fit
+        from bayeswise.models import fitting
 
-        return fit
+        return partial(fitting.fit, model="naive-bayes")
     if name == "select":
         from bayeswise.models.naive_bayes.learning import select
 
