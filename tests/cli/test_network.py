@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 from network_cases import asia
 
-from bayeswise.networks import BeliefNetwork
+from bayeswise.networks import BeliefNetwork, Node
 
 Command = Callable[..., SimpleNamespace]
 
@@ -194,3 +194,14 @@ def test_several_explanations_and_conflicts_are_printed(bayeswise: Command, file
     found = bayeswise("network", "conflict", file, "--given", "smoking=no", "x-ray=yes", "bronchitis=no")
     assert found.out.startswith("conflict ")
     assert bayeswise("network", "conflict", file).code == 2
+
+
+def test_states_that_are_numbers_and_flags_are_typed_as_text(bayeswise: Command, tmp_path: Path) -> None:
+    nodes = [Node("n", [6, 12], 0.5), Node("paid", [False, True], [0.1, 0.7], ["n"])]
+    BeliefNetwork(nodes).save(tmp_path / "n.bayeswise")
+    answer = bayeswise("network", "query", str(tmp_path / "n.bayeswise"), "paid", "--given", "n=12", "--json")
+    assert json.loads(answer.out)["posterior"]["paid"]["False"] == pytest.approx(0.7)
+    answer = bayeswise("network", "query", str(tmp_path / "n.bayeswise"), "n", "--given", "paid=false", "--json")
+    assert json.loads(answer.out)["posterior"]["n"]["12"] == pytest.approx(0.875)
+    answer = bayeswise("network", "query", str(tmp_path / "n.bayeswise"), "n", "--soft", "n:6=1", "n:12=3", "--json")
+    assert json.loads(answer.out)["posterior"]["n"]["12"] == pytest.approx(0.75)

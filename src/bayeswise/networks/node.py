@@ -16,8 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import NetworkError, ParameterError
-from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
+from bayeswise.foundation.errors import NetworkError, ParameterError, SchemaError
+from bayeswise.tables.schema.labels import Label, Vocabulary, as_label, find_state, label_of, label_type_of
 
 Evidence: TypeAlias = Mapping[str, Any]  # the state of each node that was observed
 Soft: TypeAlias = Mapping[str, Mapping[Any, float]]  # the likelihood of each state of a node
@@ -302,3 +302,45 @@ def interval_with(states: Sequence[Any], value: object) -> int:
     except (TypeError, ValueError):
         return -1
     return -1 if math.isnan(number) else bisect_right(cuts, number)
+
+
+def place_of_state(states: Vocabulary, label: Any) -> int:
+    """The place of a state, or of the interval that holds a number; -1 if there is none.
+
+    Files and the command line know text only: where no state equals the label, 12 and "12" are one state.
+
+    >>> place_of_state(Vocabulary([6, 12]), "12"), place_of_state(Vocabulary(["6", "12"]), 12)
+    (1, 1)
+    >>> place_of_state(Vocabulary([False, True]), "true"), place_of_state(Vocabulary([False, True]), 1)
+    (1, -1)
+    """
+    try:
+        place = states.code_of_equal(label)
+    except SchemaError:  # an infinite number lies in an interval, and is not a state
+        return interval_with(states, label)
+    if place < 0:
+        place = interval_with(states, label)
+    if place >= 0:
+        return place
+    if isinstance(label, str):
+        return next((k for k, state in enumerate(states) if _is_written(label, state)), -1)
+    texts = [state for state in states if isinstance(state, str)]
+    found = (k for k, text in enumerate(texts) if _is_written(text, label))
+    return next(found, -1) if len(texts) == len(states) else -1
+
+
+def _is_written(text: str, label: Any) -> bool:
+    """Whether a text is how a number or a flag is written."""
+    if isinstance(label, str) or is_padded(text):
+        return False
+    return as_label(text, label_type_of([label]), textual=True) == label_of(label)
+
+
+def is_padded(text: str) -> bool:
+    """Whether digits begin with a zero that no number needs: a name, as a postal code is.
+
+    >>> [is_padded(text) for text in ("007", "0", "0.5", "7")]
+    [True, False, False, False]
+    """
+    digits = text.lstrip("+-")
+    return digits[:1] == "0" and digits[1:2].isdigit()

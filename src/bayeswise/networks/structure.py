@@ -11,7 +11,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NetworkError
 from bayeswise.networks.canonical import NoisyMax
 from bayeswise.networks.named_graph import NamedGraph
-from bayeswise.networks.node import Node, checked, interval_with, table_of
+from bayeswise.networks.node import Node, checked, place_of_state, table_of
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 
 
@@ -105,7 +105,7 @@ class NetworkStructure(NamedGraph):
     def code(self, name: str, state: Any) -> int:
         """The position of a state, or of the interval that holds a number; or an error that guesses what was meant."""
         states = self._states[self.place(name)]
-        place = interval_with(states, state)
+        place = place_of_state(states, state)
         return place if place >= 0 else find_state(state, states, what=f"node {name!r} has no state")
 
 

@@ -118,3 +118,41 @@ def test_a_row_that_rounding_does_not_explain_is_refused(row: str) -> None:
     with pytest.raises(NetworkError, match=r"the table of 'a' sums to .*, not to 1"):
         text = f"variable a {{ type discrete [ 3 ] {{ x, y, z }}; }} probability ( a ) {{ table {row}; }}"
         formats.network_of(text, "x.bif")
+
+
+# -- a file and a frame of the same table ------------------------------------------------------------------------------
+def test_a_csv_file_and_a_frame_of_it_have_the_same_states(tmp_path: Path) -> None:
+    path = tmp_path / "loans.csv"
+    path.write_text("duration,paid,rate,code,grade\n" + "6,true,1,01,a\n12,false,2.5,02,b\n9,true,2.5,02,7\n" * 5)
+    frame = pd.read_csv(path, dtype={"code": str})
+    learned = {
+        "file": bw.BeliefNetwork.learn(path, parents={"paid": ["duration"]}),
+        "frame": bw.BeliefNetwork.learn(frame, parents={"paid": ["duration"]}),
+    }
+    for network in learned.values():
+        assert network.states("duration") == (6, 9, 12) and network.states("paid") == (False, True)
+        assert network.states("rate") == (1.0, 2.5) and network.states("code") == ("01", "02")
+        assert network.states("grade") == ("7", "a", "b")
+        assert network.query("paid", {"duration": 12})[False] > 0.9
+    assert learned["file"] == learned["frame"]
+
+
+def test_states_that_are_given_are_found_in_a_file(tmp_path: Path) -> None:
+    path = tmp_path / "loans.csv"
+    path.write_text("duration,grade\n6,1\n12,2\n6,2\n")
+    network = bw.BeliefNetwork.learn(path, states={"duration": [12, 6, 24], "grade": ["2", "1"]})
+    assert network.states("duration") == (12, 6, 24) and network.states("grade") == ("2", "1")
+
+
+def test_a_network_from_a_file_knows_numbers_by_their_text_and_text_by_its_number(tmp_path: Path) -> None:
+    nodes = [Node("n", [6, 12], 0.5), Node("paid", [False, True], [0.1, 0.7], ["n"])]
+    network = bw.BeliefNetwork(nodes)
+    network.write(tmp_path / "n.bif")
+    in_file = bw.BeliefNetwork.read(tmp_path / "n.bif")
+    for made in (network, in_file):
+        by_number, by_text = (made.query("paid", {"n": state}) for state in (12, "12"))
+        assert by_number.probability.tolist() == by_text.probability.tolist()
+        soft = {"n": {"6": 0.2, 12: 1.0}}
+        assert made.query("n", soft=soft).probability == pytest.approx([1 / 6, 5 / 6])
+        with pytest.raises(ParameterError, match="has no state '012'"):
+            made.query("paid", {"n": "012"})

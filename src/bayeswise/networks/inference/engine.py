@@ -22,8 +22,8 @@ from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError,
 from bayeswise.networks.arguments import by_node, names_of, soft_by_node
 from bayeswise.networks.canonical import NoisyMax
 from bayeswise.networks.inference.distribution import Distribution, Explanation
-from bayeswise.networks.node import Evidence, Soft
-from bayeswise.tables.schema.labels import find_state
+from bayeswise.networks.node import Evidence, Soft, place_of_state
+from bayeswise.tables.schema.labels import Vocabulary, find_state
 
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
@@ -328,11 +328,13 @@ class Engine:
             )
 
 
-def _likelihood(name: str, levels: Sequence[Any], by_state: Mapping[Any, float]) -> FloatArray:
+def _likelihood(name: str, levels: Vocabulary, by_state: Mapping[Any, float]) -> FloatArray:
     """(n_states,) one number for each state of a node."""
     likelihood = np.full(len(levels), np.nan)
     for state, value in by_state.items():
-        place = find_state(state, levels, what=f"node {name!r} has no state")
+        place = place_of_state(levels, state)
+        if place < 0:
+            place = find_state(state, levels, what=f"node {name!r} has no state")
         try:
             likelihood[place] = float(value)
         except (TypeError, ValueError, OverflowError):

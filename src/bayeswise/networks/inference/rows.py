@@ -12,9 +12,9 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, MissingColumnError, TooLargeError, UnseenLevelError
 from bayeswise.foundation.threads import available, each
 from bayeswise.networks.inference.engine import MEMORY_LIMIT, Engine, Finding
-from bayeswise.networks.node import interval_with
+from bayeswise.networks.node import place_of_state
 from bayeswise.render.labels import guess
-from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.names import normal_name
 from bayeswise.tables.source import DEFAULT_NULL_WORDS, Source, open_source
 
@@ -74,24 +74,20 @@ def _columns(network: BeliefNetwork, source: Source, leave_out: int) -> list[tup
 def _translation(network: BeliefNetwork, node: int, levels: Sequence[Label]) -> CodeArray:
     """The state of each level of a column; the last entry, which a missing cell picks, is -1."""
     states = network._states[node]
-    by_text = {str(state): code for code, state in enumerate(states)}
+    in_file = all(isinstance(state, str) for state in states)
+    by_text = {str(state): code for code, state in enumerate(states)}  # one look for each of many levels
     codes = np.full(len(levels) + 1, -1, dtype=np.int32)
     for place, level in enumerate(levels):
         code = states.code_of_equal(level)
-        codes[place] = code if code >= 0 else by_text.get(_as_text(level, states), -1)
-        if codes[place] < 0:
-            codes[place] = interval_with(states, level)
+        if code < 0 and (in_file or isinstance(level, str)):
+            code = by_text.get(str(level), -1)
+        codes[place] = code if code >= 0 else place_of_state(states, level)
         if codes[place] < 0:
             raise UnseenLevelError(
                 f"column {network.names[node]!r} has {level!r}, which is not a state of the node",
                 fix=guess(level, states.labels),
             )
     return codes
-
-
-def _as_text(level: Label, states: Vocabulary) -> str:
-    """Files know text only, and so do networks that come from files: 1 and '1' are one state there."""
-    return str(level) if isinstance(level, str) or all(isinstance(state, str) for state in states) else ""
 
 
 def posterior_of_codes(

@@ -16,10 +16,11 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArr
 from bayeswise.foundation.errors import FitError, MissingCellError, ParameterError, SchemaError
 from bayeswise.networks.learning.counted_rows import ColumnCodes, TooManyRowsToBring, counted_labels, different_rows
 from bayeswise.networks.learning.cutting import Cutting, cut_cells, intervals_of, is_number, numbers_in
+from bayeswise.networks.node import is_padded, place_of_state
 from bayeswise.tables import partitions
 from bayeswise.tables.encoding.row_weights import as_weights, checked_weights, refuse_all_zero
 from bayeswise.tables.partitions import SpreadSource
-from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.labels import Label, Vocabulary, as_label
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.source import open_source
 
@@ -99,6 +100,8 @@ class CodedRows:
                 codes, levels[place] = chunk.labels(name)
                 _refuse_too_many(name, levels[place])
                 parts[place].append(np.array(codes))
+        if source.textual:
+            levels = [typed_levels(seen, given[name]) for name, seen in zip(names, levels, strict=True)]
         n_rows = sum(map(len, parts[0])) if parts else 0
         weigh = given_or_read(weights, weighed, weight, n_rows)
         kept = None if weigh is None else weigh > 0.0
@@ -259,6 +262,28 @@ def _shown(levels: Sequence[Label], codes: CodeArray, n_declared: int) -> list[L
 def _vocabulary(given: list[Any], seen: Sequence[Any]) -> Vocabulary:
     first = Vocabulary(given)
     return Vocabulary([*first, *(label for label in _of_one_type(seen) if first.code_of_equal(label) < 0)])
+
+
+def typed_levels(levels: Sequence[Label], given: Sequence[Any]) -> Sequence[Label]:
+    """The cells of a text file as a dataframe of the same table has them: a column of numbers, of flags, or of text.
+
+    Cells that are among the states that were `given` stay these.
+
+    >>> typed_levels(["10", "9"], []), typed_levels(["09", "10"], []), typed_levels(["a", "9"], [9])
+    ([10, 9], ['09', '10'], ['a', 9])
+    """
+    if given:
+        known = Vocabulary(given)
+        places = [place_of_state(known, level) for level in levels]
+        return [level if place < 0 else known[place] for level, place in zip(levels, places, strict=True)]
+    texts = [str(level) for level in levels]
+    if not texts or any(is_padded(text) for text in texts):
+        return levels
+    for kind in ("boolean", "integer", "number"):
+        typed = [as_label(text, kind, textual=True) for text in texts]
+        if None not in typed:
+            return [label for label in typed if label is not None]
+    return levels
 
 
 def _of_one_type(labels: Sequence[Any]) -> Vocabulary:
