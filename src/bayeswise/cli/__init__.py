@@ -24,7 +24,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from bayeswise.foundation.errors import BayeswiseError, DataError, legible
-from bayeswise.foundation.threads import keep_to_process_limit
+from bayeswise.foundation.threads import keep_to_process_limit, let_idle_threads_sleep
 from bayeswise.render.terminal import write_what_the_terminal_can
 
 __all__ = ["main"]
@@ -48,6 +48,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with leaving_in_order(), collecting_rarely():
             keep_to_process_limit()
+            let_idle_threads_sleep()
             check_instruction_set()
             code = run(words, verbose)
             if sys.stdout is not None:

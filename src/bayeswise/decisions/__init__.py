@@ -9,52 +9,54 @@ number_actions.py    actions that are numbers, and what a cost comes to on avera
 plots.py             regions of three states
 """
 
-from bayeswise.decisions.costs.costs import Costs
-from bayeswise.decisions.costs.number_costs import NumberCosts
-from bayeswise.decisions.costs.warnings import CostWarning
-from bayeswise.decisions.decide import Decisions, decide
-from bayeswise.decisions.information import Densities, NextTest, Outcomes, next_test, perfect_information
-from bayeswise.decisions.number_actions import (
-    absolute_action,
-    best_action,
-    newsvendor,
-    pinball_action,
-    squared_action,
-    within_action,
-)
-from bayeswise.decisions.policy.capacity import Limited, within_capacity
-from bayeswise.decisions.policy.cautious import Cautious, minimax, minimax_regret
-from bayeswise.decisions.policy.feature_rule import FeatureRule
-from bayeswise.decisions.policy.rule import Rule, rule
-from bayeswise.decisions.policy.stability import DecisionStability, stability_of
-from bayeswise.decisions.policy.value_rule import ValueRule
+from __future__ import annotations
 
-__all__ = [
-    "Cautious",
-    "CostWarning",
-    "Costs",
-    "DecisionStability",
-    "Decisions",
-    "Densities",
-    "FeatureRule",
-    "Limited",
-    "NextTest",
-    "NumberCosts",
-    "Outcomes",
-    "Rule",
-    "ValueRule",
-    "absolute_action",
-    "best_action",
-    "decide",
-    "minimax",
-    "minimax_regret",
-    "newsvendor",
-    "next_test",
-    "perfect_information",
-    "pinball_action",
-    "rule",
-    "squared_action",
-    "stability_of",
-    "within_action",
-    "within_capacity",
-]
+from typing import TYPE_CHECKING
+
+from bayeswise.decisions.decide import Decisions, decide
+from bayeswise.foundation.late import late_names
+
+if TYPE_CHECKING:
+    from bayeswise.decisions.costs.costs import Costs as Costs
+    from bayeswise.decisions.costs.number_costs import NumberCosts as NumberCosts
+    from bayeswise.decisions.costs.warnings import CostWarning as CostWarning
+    from bayeswise.decisions.information import Densities as Densities
+    from bayeswise.decisions.information import NextTest as NextTest
+    from bayeswise.decisions.information import Outcomes as Outcomes
+    from bayeswise.decisions.information import next_test as next_test
+    from bayeswise.decisions.information import perfect_information as perfect_information
+    from bayeswise.decisions.number_actions import absolute_action as absolute_action
+    from bayeswise.decisions.number_actions import best_action as best_action
+    from bayeswise.decisions.number_actions import newsvendor as newsvendor
+    from bayeswise.decisions.number_actions import pinball_action as pinball_action
+    from bayeswise.decisions.number_actions import squared_action as squared_action
+    from bayeswise.decisions.number_actions import within_action as within_action
+    from bayeswise.decisions.policy.capacity import Limited as Limited
+    from bayeswise.decisions.policy.capacity import within_capacity as within_capacity
+    from bayeswise.decisions.policy.cautious import Cautious as Cautious
+    from bayeswise.decisions.policy.cautious import minimax as minimax
+    from bayeswise.decisions.policy.cautious import minimax_regret as minimax_regret
+    from bayeswise.decisions.policy.feature_rule import FeatureRule as FeatureRule
+    from bayeswise.decisions.policy.rule import Rule as Rule
+    from bayeswise.decisions.policy.rule import rule as rule
+    from bayeswise.decisions.policy.stability import DecisionStability as DecisionStability
+    from bayeswise.decisions.policy.stability import stability_of as stability_of
+    from bayeswise.decisions.policy.value_rule import ValueRule as ValueRule
+
+_LATE = {
+    "bayeswise.decisions.costs.costs": "Costs",
+    "bayeswise.decisions.costs.number_costs": "NumberCosts",
+    "bayeswise.decisions.costs.warnings": "CostWarning",
+    "bayeswise.decisions.information": "Densities NextTest Outcomes next_test perfect_information",
+    "bayeswise.decisions.number_actions": (
+        "absolute_action best_action newsvendor pinball_action squared_action within_action"
+    ),
+    "bayeswise.decisions.policy.capacity": "Limited within_capacity",
+    "bayeswise.decisions.policy.cautious": "Cautious minimax minimax_regret",
+    "bayeswise.decisions.policy.feature_rule": "FeatureRule",
+    "bayeswise.decisions.policy.rule": "Rule rule",
+    "bayeswise.decisions.policy.stability": "DecisionStability stability_of",
+    "bayeswise.decisions.policy.value_rule": "ValueRule",
+}
+__all__ = ["Decisions", "decide", *" ".join(_LATE.values()).split()]
+__getattr__, __dir__ = late_names(__name__, _LATE)

@@ -20,7 +20,7 @@ from bayeswise import statistics
 from bayeswise.engines.local import Summary, merged, of_no_rows, summarise
 from bayeswise.engines.request import Request
 from bayeswise.foundation.errors import BayeswiseError, NotStreamableError
-from bayeswise.statistics import Grouped, Product, RowsWithMissing, Sample
+from bayeswise.statistics import Grouped, Product
 from bayeswise.statistics.scatter import PairSums
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
@@ -33,11 +33,12 @@ from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Chunk, InvalidValue, Source
 
 REPORT_TYPES = (Report, InvalidCount, InvalidValue)
-STATISTIC_TYPES = (
-    *(each for name in statistics.__all__ if isinstance(each := getattr(statistics, name), type)),
-    PairSums,
-    Vocabulary,
-)
+
+
+def statistic_types() -> tuple[type, ...]:
+    """All that answers about statistics may hold."""
+    found = (getattr(statistics, name) for name in statistics.__all__)
+    return (*(each for each in found if isinstance(each, type)), PairSums, Vocabulary)
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class StatisticsPass(Pass[Swept]):
 
     @property
     def types(self) -> tuple[type, ...]:
-        return (Swept, Summary, *REPORT_TYPES, *STATISTIC_TYPES)
+        return (Swept, Summary, *REPORT_TYPES, *statistic_types())
 
     def of(self, source: Source, progress: Callable[[int], None] | None = None) -> Swept:
         encoder = Encoder(self.schema, learning=True, whole=False)
@@ -107,16 +108,17 @@ def columns_of(schema: Schema, source: Any) -> list[str]:
     return plan_for(schema, source, [name for name in (target, schema.weight) if name is not None]).columns(source)
 
 
-_GROWING = {
-    Sample: ("keeps every value", "choose a family with sums: normal, log-normal"),
-    RowsWithMissing: ("keeps every row with a missing cell for EM", "choose missing='ignore' (--missing ignore)"),
-}
-
-
 def refuse_growing(request: Request, schema: Schema, source: SpreadSource) -> None:
     """A statistic that grows with the rows does not travel."""
+    growing = {
+        statistics.Sample: ("keeps every value", "choose a family with sums: normal, log-normal"),
+        statistics.RowsWithMissing: (
+            "keeps every row with a missing cell for EM",
+            "choose missing='ignore' (--missing ignore)",
+        ),
+    }
     for name, part in of_no_rows(schema, request).part.parts.items():
-        for kind, (what, fix) in _GROWING.items():
+        for kind, (what, fix) in growing.items():
             if isinstance(part, kind):
                 columns = ", ".join(map(repr, request.asks[name].columns[:5]))
                 raise NotStreamableError(

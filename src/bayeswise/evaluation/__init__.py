@@ -12,29 +12,40 @@ report.py            an evaluation for a terminal, as plain data, and as one pag
 plots.py             an evaluation as pictures
 """
 
-from bayeswise.evaluation.calibrated import calibrated
-from bayeswise.evaluation.curves import Curve, cost_curve, coverage_curve, threshold_curve
-from bayeswise.evaluation.empty_columns import next_test_for
-from bayeswise.evaluation.evaluate import Comparison, Evaluation, compare, evaluate
-from bayeswise.evaluation.parameter_draws import decision_stability, posterior_draws
-from bayeswise.evaluation.reliability import Reliability, brier_parts, classwise_ece, log_parts, reliability
+from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from bayeswise.evaluation.calibrated import calibrated
+from bayeswise.evaluation.evaluate import Comparison, Evaluation, compare, evaluate
+from bayeswise.evaluation.reliability import Reliability, brier_parts, classwise_ece, log_parts, reliability
+from bayeswise.foundation.late import late_names
+
+if TYPE_CHECKING:
+    from bayeswise.evaluation.curves import Curve as Curve
+    from bayeswise.evaluation.curves import cost_curve as cost_curve
+    from bayeswise.evaluation.curves import coverage_curve as coverage_curve
+    from bayeswise.evaluation.curves import threshold_curve as threshold_curve
+    from bayeswise.evaluation.empty_columns import next_test_for as next_test_for
+    from bayeswise.evaluation.parameter_draws import decision_stability as decision_stability
+    from bayeswise.evaluation.parameter_draws import posterior_draws as posterior_draws
+
+_LATE = {
+    "bayeswise.evaluation.curves": "Curve cost_curve coverage_curve threshold_curve",
+    "bayeswise.evaluation.empty_columns": "next_test_for",
+    "bayeswise.evaluation.parameter_draws": "decision_stability posterior_draws",
+}
 __all__ = [
+    "calibrated",
     "Comparison",
-    "Curve",
     "Evaluation",
+    "compare",
+    "evaluate",
     "Reliability",
     "brier_parts",
-    "calibrated",
     "classwise_ece",
-    "compare",
-    "cost_curve",
-    "coverage_curve",
-    "decision_stability",
-    "evaluate",
     "log_parts",
-    "next_test_for",
-    "posterior_draws",
     "reliability",
-    "threshold_curve",
+    *" ".join(_LATE.values()).split(),
 ]
+__getattr__, __dir__ = late_names(__name__, _LATE)

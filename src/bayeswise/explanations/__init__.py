@@ -17,30 +17,39 @@ html.py             for a page
 plots/              as pictures
 """
 
-from bayeswise.explanations.account import Account, Contribution
-from bayeswise.explanations.alternatives import Explainable, alternatives_of
-from bayeswise.explanations.balance import Balance, Weight
-from bayeswise.explanations.class_densities import ClassDensities
-from bayeswise.explanations.class_plane import ClassPlane
-from bayeswise.explanations.flip import Change, Flip, change_of, least_change, least_change_of
-from bayeswise.explanations.nomogram import Nomogram, NomogramLine
-from bayeswise.explanations.steps import Steps
+from __future__ import annotations
 
-__all__ = [
-    "Account",
-    "Balance",
-    "Change",
-    "ClassDensities",
-    "ClassPlane",
-    "Contribution",
-    "Explainable",
-    "Flip",
-    "Nomogram",
-    "NomogramLine",
-    "Steps",
-    "Weight",
-    "alternatives_of",
-    "change_of",
-    "least_change",
-    "least_change_of",
-]
+from typing import TYPE_CHECKING
+
+from bayeswise.foundation.late import late_names
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.account import Account as Account
+    from bayeswise.explanations.account import Contribution as Contribution
+    from bayeswise.explanations.alternatives import Explainable as Explainable
+    from bayeswise.explanations.alternatives import alternatives_of as alternatives_of
+    from bayeswise.explanations.balance import Balance as Balance
+    from bayeswise.explanations.balance import Weight as Weight
+    from bayeswise.explanations.class_densities import ClassDensities as ClassDensities
+    from bayeswise.explanations.class_plane import ClassPlane as ClassPlane
+    from bayeswise.explanations.flip import Change as Change
+    from bayeswise.explanations.flip import Flip as Flip
+    from bayeswise.explanations.flip import change_of as change_of
+    from bayeswise.explanations.flip import least_change as least_change
+    from bayeswise.explanations.flip import least_change_of as least_change_of
+    from bayeswise.explanations.nomogram import Nomogram as Nomogram
+    from bayeswise.explanations.nomogram import NomogramLine as NomogramLine
+    from bayeswise.explanations.steps import Steps as Steps
+
+_LATE = {
+    "bayeswise.explanations.account": "Account Contribution",
+    "bayeswise.explanations.alternatives": "Explainable alternatives_of",
+    "bayeswise.explanations.balance": "Balance Weight",
+    "bayeswise.explanations.class_densities": "ClassDensities",
+    "bayeswise.explanations.class_plane": "ClassPlane",
+    "bayeswise.explanations.flip": "Change Flip change_of least_change least_change_of",
+    "bayeswise.explanations.nomogram": "Nomogram NomogramLine",
+    "bayeswise.explanations.steps": "Steps",
+}
+__all__ = [*" ".join(_LATE.values()).split()]
+__getattr__, __dir__ = late_names(__name__, _LATE)

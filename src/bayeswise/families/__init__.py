@@ -35,71 +35,76 @@ laplace.py              a number, around its median
 student_t.py            a number with heavy tails
 """
 
-from bayeswise.families.arithmetic.chance import Chance
-from bayeswise.families.beliefs import BeliefHistory
-from bayeswise.families.bernoulli import Bernoulli
-from bayeswise.families.beta import Beta, BetaParameters
-from bayeswise.families.binomial import Binomial
-from bayeswise.families.categorical import Categorical, CategoricalParameters
-from bayeswise.families.distributions import distribution
-from bayeswise.families.exponential import Exponential, ExponentialParameters
-from bayeswise.families.functions import NaturalForm
-from bayeswise.families.gamma import Gamma, GammaParameters
-from bayeswise.families.geometric import Geometric
-from bayeswise.families.laplace import Laplace, LaplaceParameters
-from bayeswise.families.likelihood import Likelihood
-from bayeswise.families.log_normal import LogNormal, LogNormalParameters
-from bayeswise.families.multinomial import Multinomial
-from bayeswise.families.multivariate_normal import (
-    MultivariateNormal,
-    MultivariateNormalParameters,
-    NormalInverseWishart,
-)
-from bayeswise.families.normal import Normal, NormalInverseGamma, NormalParameters
-from bayeswise.families.normal_mean import NormalMean, NormalPrior
-from bayeswise.families.poisson import Poisson, PoissonParameters
-from bayeswise.families.priors import BetaPrior, Dirichlet, GammaPrior
-from bayeswise.families.protocol import Estimate, ExponentialForm, Family
-from bayeswise.families.student_t import StudentT, StudentTParameters
+from __future__ import annotations
 
-__all__ = [
-    "BeliefHistory",
-    "Bernoulli",
-    "Beta",
-    "BetaParameters",
-    "BetaPrior",
-    "Binomial",
-    "Categorical",
-    "CategoricalParameters",
-    "Chance",
-    "Dirichlet",
-    "Estimate",
-    "Exponential",
-    "ExponentialForm",
-    "ExponentialParameters",
-    "Family",
-    "Gamma",
-    "GammaParameters",
-    "GammaPrior",
-    "Geometric",
-    "Laplace",
-    "LaplaceParameters",
-    "Likelihood",
-    "LogNormal",
-    "LogNormalParameters",
-    "Multinomial",
-    "MultivariateNormal",
-    "MultivariateNormalParameters",
-    "NaturalForm",
-    "Normal",
-    "NormalInverseGamma",
-    "NormalInverseWishart",
-    "NormalMean",
-    "NormalParameters",
-    "NormalPrior",
-    "Poisson",
-    "PoissonParameters",
-    "StudentT",
-    "StudentTParameters",
-    "distribution",
-]
+from typing import TYPE_CHECKING
+
+from bayeswise.foundation.late import late_names
+
+if TYPE_CHECKING:
+    from bayeswise.families.arithmetic.chance import Chance as Chance
+    from bayeswise.families.beliefs import BeliefHistory as BeliefHistory
+    from bayeswise.families.bernoulli import Bernoulli as Bernoulli
+    from bayeswise.families.beta import Beta as Beta
+    from bayeswise.families.beta import BetaParameters as BetaParameters
+    from bayeswise.families.binomial import Binomial as Binomial
+    from bayeswise.families.categorical import Categorical as Categorical
+    from bayeswise.families.categorical import CategoricalParameters as CategoricalParameters
+    from bayeswise.families.distributions import distribution as distribution
+    from bayeswise.families.exponential import Exponential as Exponential
+    from bayeswise.families.exponential import ExponentialParameters as ExponentialParameters
+    from bayeswise.families.functions import NaturalForm as NaturalForm
+    from bayeswise.families.gamma import Gamma as Gamma
+    from bayeswise.families.gamma import GammaParameters as GammaParameters
+    from bayeswise.families.geometric import Geometric as Geometric
+    from bayeswise.families.laplace import Laplace as Laplace
+    from bayeswise.families.laplace import LaplaceParameters as LaplaceParameters
+    from bayeswise.families.likelihood import Likelihood as Likelihood
+    from bayeswise.families.log_normal import LogNormal as LogNormal
+    from bayeswise.families.log_normal import LogNormalParameters as LogNormalParameters
+    from bayeswise.families.multinomial import Multinomial as Multinomial
+    from bayeswise.families.multivariate_normal import MultivariateNormal as MultivariateNormal
+    from bayeswise.families.multivariate_normal import MultivariateNormalParameters as MultivariateNormalParameters
+    from bayeswise.families.multivariate_normal import NormalInverseWishart as NormalInverseWishart
+    from bayeswise.families.normal import Normal as Normal
+    from bayeswise.families.normal import NormalInverseGamma as NormalInverseGamma
+    from bayeswise.families.normal import NormalParameters as NormalParameters
+    from bayeswise.families.normal_mean import NormalMean as NormalMean
+    from bayeswise.families.normal_mean import NormalPrior as NormalPrior
+    from bayeswise.families.poisson import Poisson as Poisson
+    from bayeswise.families.poisson import PoissonParameters as PoissonParameters
+    from bayeswise.families.priors import BetaPrior as BetaPrior
+    from bayeswise.families.priors import Dirichlet as Dirichlet
+    from bayeswise.families.priors import GammaPrior as GammaPrior
+    from bayeswise.families.protocol import Estimate as Estimate
+    from bayeswise.families.protocol import ExponentialForm as ExponentialForm
+    from bayeswise.families.protocol import Family as Family
+    from bayeswise.families.student_t import StudentT as StudentT
+    from bayeswise.families.student_t import StudentTParameters as StudentTParameters
+
+_LATE = {
+    "bayeswise.families.arithmetic.chance": "Chance",
+    "bayeswise.families.beliefs": "BeliefHistory",
+    "bayeswise.families.bernoulli": "Bernoulli",
+    "bayeswise.families.beta": "Beta BetaParameters",
+    "bayeswise.families.binomial": "Binomial",
+    "bayeswise.families.categorical": "Categorical CategoricalParameters",
+    "bayeswise.families.distributions": "distribution",
+    "bayeswise.families.exponential": "Exponential ExponentialParameters",
+    "bayeswise.families.functions": "NaturalForm",
+    "bayeswise.families.gamma": "Gamma GammaParameters",
+    "bayeswise.families.geometric": "Geometric",
+    "bayeswise.families.laplace": "Laplace LaplaceParameters",
+    "bayeswise.families.likelihood": "Likelihood",
+    "bayeswise.families.log_normal": "LogNormal LogNormalParameters",
+    "bayeswise.families.multinomial": "Multinomial",
+    "bayeswise.families.multivariate_normal": "MultivariateNormal MultivariateNormalParameters NormalInverseWishart",
+    "bayeswise.families.normal": "Normal NormalInverseGamma NormalParameters",
+    "bayeswise.families.normal_mean": "NormalMean NormalPrior",
+    "bayeswise.families.poisson": "Poisson PoissonParameters",
+    "bayeswise.families.priors": "BetaPrior Dirichlet GammaPrior",
+    "bayeswise.families.protocol": "Estimate ExponentialForm Family",
+    "bayeswise.families.student_t": "StudentT StudentTParameters",
+}
+__all__ = [*" ".join(_LATE.values()).split()]
+__getattr__, __dir__ = late_names(__name__, _LATE)

@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 
 from bayeswise.foundation.errors import ParameterError
 
-__all__ = ["Shared", "ahead", "available", "each", "keep_to_process_limit", "limit_threads"]
+__all__ = ["Shared", "ahead", "available", "each", "keep_to_process_limit", "let_idle_threads_sleep", "limit_threads"]
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -120,6 +120,15 @@ def keep_to_process_limit() -> None:
         for name in _ONE_THREAD:
             os.environ.setdefault(name, "1")
         _process.crew = _Crew(1)
+
+
+def let_idle_threads_sleep() -> None:
+    """Let threads of OpenBLAS wait for work for half a millisecond instead of 30, unless the user says how long.
+
+    They start at the import of NumPy and SciPy, and until they sleep each of them keeps a core busy: longer than a
+    command on a small table takes.
+    """
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")  # 2^20 cycles; 2^26 unless set
 
 
 def _process_limit() -> float:

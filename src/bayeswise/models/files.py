@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
+from functools import cached_property
 from importlib import import_module
 from typing import Any
 
@@ -23,9 +24,8 @@ from bayeswise.models.forgetting import (
 from bayeswise.models.registry import MODELS
 from bayeswise.store.container import RESTORE
 from bayeswise.store.document import pack
+from bayeswise.store.fields import by_stored_name, stored_name
 from bayeswise.store.file import contents, model_bytes, read_value
-from bayeswise.tables.schema.labels import Vocabulary
-from bayeswise.tables.schema.schema import Column, Columns, Schema, Target
 
 _FACTORS = (
     "models.settings.naive_bayes.MEstimate",
@@ -96,19 +96,22 @@ _NAMES["auto"] = (
 )
 
 
+_SCHEMA = (
+    "tables.schema.labels.Vocabulary",
+    *(f"tables.schema.schema.{name}" for name in ("Column", "Columns", "Target", "Schema")),
+)
 CALIBRATED = "calibrated-"  # before the kind of the model inside
 _CALIBRATION = ("models.calibrated.CalibratedModel", "posteriors.calibration_maps.*")
 
 
-class Kinds(Mapping[str, tuple[type, ...]]):
-    """The types of each kind of model, imported on demand; every kind has a calibrated one, which is not listed."""
+class Kinds(Mapping[str, "Types"]):
+    """The types of each kind of model; every kind has a calibrated one, which is not listed."""
 
-    def __getitem__(self, kind: str) -> tuple[type, ...]:
+    def __getitem__(self, kind: str) -> Types:
         inner = kind.removeprefix(CALIBRATED)
         around = () if inner == kind else _CALIBRATION
         settings = [_SETTINGS[inner]] if inner in _SETTINGS else []
-        named = (each for name in (*around, *_NAMES[inner], *settings) for each in _types(name))
-        return (*named, Vocabulary, Column, Columns, Target, Schema)
+        return Types((*around, *_NAMES[inner], *settings, *_SCHEMA))
 
     def __iter__(self) -> Iterator[str]:
         return iter(_NAMES)
@@ -117,14 +120,52 @@ class Kinds(Mapping[str, tuple[type, ...]]):
         return len(_NAMES)
 
 
+class Types(Mapping[str, type]):
+    """Types by the names that files call them, imported when a file is met that holds one of them."""
+
+    def __init__(self, names: tuple[str, ...]) -> None:
+        self._names = names
+        self._met: dict[str, type] = {}
+
+    @property
+    def model(self) -> type:
+        """The type of the model itself."""
+        return next(_types(self._names[0]))
+
+    def __getitem__(self, name: str) -> type:
+        if name not in self._met:
+            self._met[name] = self._named(name)
+        return self._met[name]
+
+    def _named(self, name: str) -> type:
+        for path in self._names:
+            home, _, last = path.rpartition(".")
+            if last == name or (last == "*" and name in import_module(f"bayeswise.{home}").__all__):
+                found = next(_types(f"{home}.{name}"), None)
+                if found is not None and stored_name(found) == name:
+                    return found
+        return self._all[name]
+
+    @cached_property
+    def _all(self) -> dict[str, type]:
+        return by_stored_name(each for name in self._names for each in _types(name))
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all)
+
+    def __len__(self) -> int:
+        return len(self._all)
+
+
 def _types(name: str) -> Iterator[type]:
+    """The type of a path; of a path that ends in * all types of its package."""
     home, _, last = f"bayeswise.{name}".rpartition(".")
     package = import_module(home)
-    members = [getattr(package, each) for each in package.__all__] if last == "*" else [getattr(package, last)]
-    for member in members:
+    for member in package.__all__ if last == "*" else [last]:
+        kind = getattr(package, member)
         # of the families those with a density: priors and parameters are not part of a model
-        if isinstance(member, type) and (home != "bayeswise.families" or hasattr(member, "log_density")):
-            yield member
+        if isinstance(kind, type) and (home != "bayeswise.families" or hasattr(kind, "log_density")):
+            yield kind
 
 
 def kind_of(model: Any) -> str:
@@ -156,7 +197,7 @@ def load(path: str | os.PathLike[str]) -> Any:
 def load_contents(path: str | os.PathLike[str], data: bytes) -> Any:
     """The model in the contents of a file, which have been read already."""
     kind, model = read_value(path, Kinds(), data=data)
-    wanted = Kinds()[kind][0]
+    wanted = Kinds()[kind].model
     if not isinstance(model, wanted):
         found = f"a {type(model).__name__} where a {wanted.__name__} belongs"
         raise StoreError(f"cannot load {os.fspath(path)!r}: it holds {found}", fix=RESTORE)

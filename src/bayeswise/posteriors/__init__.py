@@ -13,8 +13,11 @@ plots.py             a probability mass function as bars
 bayes_text.py        both of them as text, step by step
 """
 
-from bayeswise.posteriors.bayes_rule import Inference, bayes
-from bayeswise.posteriors.joint_table import JointTable
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bayeswise.foundation.late import late_names
 from bayeswise.posteriors.normalise import (
     Posterior,
     Undefined,
@@ -24,18 +27,26 @@ from bayeswise.posteriors.normalise import (
     odds_of,
     probability_of,
 )
-from bayeswise.posteriors.prior import prior_by_state
 
+if TYPE_CHECKING:
+    from bayeswise.posteriors.bayes_rule import Inference as Inference
+    from bayeswise.posteriors.bayes_rule import bayes as bayes
+    from bayeswise.posteriors.joint_table import JointTable as JointTable
+    from bayeswise.posteriors.prior import prior_by_state as prior_by_state
+
+_LATE = {
+    "bayeswise.posteriors.bayes_rule": "Inference bayes",
+    "bayeswise.posteriors.joint_table": "JointTable",
+    "bayeswise.posteriors.prior": "prior_by_state",
+}
 __all__ = [
-    "Inference",
-    "JointTable",
     "Posterior",
     "Undefined",
-    "bayes",
     "log_odds",
     "log_posterior",
     "normalise",
     "odds_of",
-    "prior_by_state",
     "probability_of",
+    *" ".join(_LATE.values()).split(),
 ]
+__getattr__, __dir__ = late_names(__name__, _LATE)

@@ -22,38 +22,47 @@ sample.py           all values, for families without a statistic of fixed size
 incomplete_rows.py  rows with missing cells, for EM
 """
 
-from bayeswise.statistics.column_counts import ColumnCounts, ColumnLevels
-from bayeswise.statistics.counts import Counts
-from bayeswise.statistics.extents import Extents
-from bayeswise.statistics.incomplete_rows import RowsWithMissing
-from bayeswise.statistics.joint import JointCounts
-from bayeswise.statistics.moments import Moments
-from bayeswise.statistics.pair_counts import PairCounts
-from bayeswise.statistics.patterns import PatternScatter
-from bayeswise.statistics.product import Grouped, Product
-from bayeswise.statistics.protocol import SufficientStatistics, Weights, fingerprint
-from bayeswise.statistics.regression import RegressionMoments
-from bayeswise.statistics.sample import Sample
-from bayeswise.statistics.scatter import Scatter
-from bayeswise.statistics.words import WordCounts
+from __future__ import annotations
 
-__all__ = [
-    "ColumnCounts",
-    "ColumnLevels",
-    "Counts",
-    "Extents",
-    "Grouped",
-    "JointCounts",
-    "Moments",
-    "PairCounts",
-    "PatternScatter",
-    "Product",
-    "RegressionMoments",
-    "RowsWithMissing",
-    "Sample",
-    "Scatter",
-    "SufficientStatistics",
-    "Weights",
-    "WordCounts",
-    "fingerprint",
-]
+from typing import TYPE_CHECKING
+
+from bayeswise.foundation.late import late_names
+
+if TYPE_CHECKING:
+    from bayeswise.statistics.column_counts import ColumnCounts as ColumnCounts
+    from bayeswise.statistics.column_counts import ColumnLevels as ColumnLevels
+    from bayeswise.statistics.counts import Counts as Counts
+    from bayeswise.statistics.extents import Extents as Extents
+    from bayeswise.statistics.incomplete_rows import RowsWithMissing as RowsWithMissing
+    from bayeswise.statistics.joint import JointCounts as JointCounts
+    from bayeswise.statistics.moments import Moments as Moments
+    from bayeswise.statistics.pair_counts import PairCounts as PairCounts
+    from bayeswise.statistics.patterns import PatternScatter as PatternScatter
+    from bayeswise.statistics.product import Grouped as Grouped
+    from bayeswise.statistics.product import Product as Product
+    from bayeswise.statistics.protocol import SufficientStatistics as SufficientStatistics
+    from bayeswise.statistics.protocol import Weights as Weights
+    from bayeswise.statistics.protocol import fingerprint as fingerprint
+    from bayeswise.statistics.regression import RegressionMoments as RegressionMoments
+    from bayeswise.statistics.sample import Sample as Sample
+    from bayeswise.statistics.scatter import Scatter as Scatter
+    from bayeswise.statistics.words import WordCounts as WordCounts
+
+_LATE = {
+    "bayeswise.statistics.column_counts": "ColumnCounts ColumnLevels",
+    "bayeswise.statistics.counts": "Counts",
+    "bayeswise.statistics.extents": "Extents",
+    "bayeswise.statistics.incomplete_rows": "RowsWithMissing",
+    "bayeswise.statistics.joint": "JointCounts",
+    "bayeswise.statistics.moments": "Moments",
+    "bayeswise.statistics.pair_counts": "PairCounts",
+    "bayeswise.statistics.patterns": "PatternScatter",
+    "bayeswise.statistics.product": "Grouped Product",
+    "bayeswise.statistics.protocol": "SufficientStatistics Weights fingerprint",
+    "bayeswise.statistics.regression": "RegressionMoments",
+    "bayeswise.statistics.sample": "Sample",
+    "bayeswise.statistics.scatter": "Scatter",
+    "bayeswise.statistics.words": "WordCounts",
+}
+__all__ = [*" ".join(_LATE.values()).split()]
+__getattr__, __dir__ = late_names(__name__, _LATE)

@@ -10,6 +10,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.quantiles import beta_quantile, normal_quantile, student_quantile
 from bayeswise.render.numbers import interval, number
 
 _LEAST, _MOST = 1e-140, 1e140  # between which squares and sums of many numbers are safe
@@ -86,12 +87,10 @@ def mean_with_interval(
 def _student(
     values: FloatArray, weights: FloatArray, level: float, mean: float, rows: float, bounds: Bounds
 ) -> tuple[float, float]:
-    from scipy.special import stdtrit
-
     if rows <= 1.0:
         return bounds
     variance = float(np.average((values - mean) ** 2, weights=weights)) * rows / (rows - 1.0)
-    half = float(stdtrit(rows - 1.0, 0.5 + 0.5 * level)) * (variance / rows) ** 0.5
+    half = student_quantile(rows - 1.0, 0.5 + 0.5 * level) * (variance / rows) ** 0.5
     return mean - half, mean + half
 
 
@@ -110,8 +109,6 @@ def _between(
     values: FloatArray, weights: FloatArray, beyond: float, mean: float, rows: float, ends: Bounds
 ) -> tuple[float, float]:
     """The share of the way from one end to the other, as a binomial one of n rows."""
-    from scipy.special import betaincinv, ndtri, stdtrit
-
     low, high = ends
     if not high > low:
         return mean, mean
@@ -123,11 +120,12 @@ def _between(
     if not ((values == low) | (values == high)).all():
         if rows <= 1.0:
             return low, high
-        students = float(ndtri(beyond) / stdtrit(rows - 1.0, beyond)) ** 2
+        students = (normal_quantile(beyond) / student_quantile(rows - 1.0, beyond)) ** 2
         n = (rows - 1.0) * share * (1.0 - share) / spread * students
     hits = n * share
-    found = betaincinv([hits, hits + 1.0], [n - hits + 1.0, n - hits], [beyond, 1.0 - beyond])
-    return low + (high - low) * float(found[0]), low + (high - low) * float(found[1])
+    least = beta_quantile(hits, n - hits + 1.0, beyond)
+    most = beta_quantile(hits + 1.0, n - hits, 1.0 - beyond)
+    return low + (high - low) * least, low + (high - low) * most
 
 
 def wilson(share: FloatArray, count: Any, level: float) -> tuple[FloatArray, FloatArray]:
@@ -136,10 +134,8 @@ def wilson(share: FloatArray, count: Any, level: float) -> tuple[FloatArray, Flo
     >>> [bound.round(4).tolist() for bound in wilson(np.array([0.0, 0.5]), np.array([10, 10]), 0.95)]
     [[0.0, 0.2366], [0.2775, 0.7634]]
     """
-    from scipy.special import ndtri
-
     check_level(level)
-    z = float(ndtri(0.5 + 0.5 * level))
+    z = normal_quantile(0.5 + 0.5 * level)
     n = np.asarray(count, dtype=np.float64)
     middle = (share + z**2 / (2 * n)) / (1 + z**2 / n)
     half = z / (1 + z**2 / n) * np.sqrt(share * (1 - share) / n + z**2 / (4 * n**2))

@@ -22,14 +22,14 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, is_dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from bayeswise.foundation.errors import BayeswiseError, StoreError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.store.container import Tensor, Tensors, little_endian, packable, same_bytes, type_name
-from bayeswise.store.fields import check_field, expected, stored_name, written
+from bayeswise.store.fields import by_stored_name, check_field, expected, stored_name, written
 from bayeswise.store.parsing import Tree, tree_bytes
 
 __all__ = ["DAMAGE", "Document", "ExactArray", "canonical_parts", "pack", "tree_bytes", "unpack"]
@@ -39,15 +39,15 @@ _NESTED = frozenset({list, dict})
 _FARTHEST = 400  # limbs of 32 bits on either side of the point: far beyond any product of three floats
 
 
+Types: TypeAlias = Iterable[type] | Mapping[str, type]
+
+
 class Unpacker:
     """Rebuilds one value from the tensors and types that it is given."""
 
-    def __init__(self, tensors: Tensors, types: Iterable[type]) -> None:
+    def __init__(self, tensors: Tensors, types: Types) -> None:
         self.tensors = tensors
-        self.types: dict[str, type] = {}
-        for kind in types:
-            if self.types.setdefault(stored_name(kind), kind) is not kind:
-                raise TypeError(f"two types are called {stored_name(kind)}")
+        self.types = types if isinstance(types, Mapping) else by_stored_name(types)
         self._path = ""
 
     def where(self) -> str:
@@ -324,8 +324,8 @@ def pack(value: Any) -> Document:
     return Document(tree, packer.tensors)
 
 
-def unpack(document: Document, types: Iterable[type]) -> Any:
-    """The value of a document; `types` are the only classes it may contain.
+def unpack(document: Document, types: Types) -> Any:
+    """The value of a document; `types` are the only classes it may contain, with or without their names.
 
     What is read is what would be written: a document that the value would not be packed to is an error.
     """

@@ -15,7 +15,7 @@ that gets another name keeps its own in documents.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import Field, field, fields
 from functools import cache
 from inspect import get_annotations
@@ -39,6 +39,15 @@ def stored_field(metadata: Mapping[str, Any], name: str | None = None, later: bo
 def stored_name(kind: type) -> str:
     """What documents call a class: its name, or the one that it had when it was first stored, as `stored_name`."""
     return str(vars(kind).get("stored_name", kind.__name__))
+
+
+def by_stored_name(types: Iterable[type]) -> dict[str, type]:
+    """Types by what documents call them."""
+    found: dict[str, type] = {}
+    for kind in types:
+        if found.setdefault(stored_name(kind), kind) is not kind:
+            raise TypeError(f"two types are called {stored_name(kind)}")
+    return found
 
 
 def written(value: Any) -> dict[str, str]:

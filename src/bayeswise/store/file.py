@@ -15,7 +15,7 @@ import hashlib
 import os
 import re
 import stat
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -39,7 +39,7 @@ from bayeswise.store.container import (
     read_header,
     read_tensors,
 )
-from bayeswise.store.document import DAMAGE, Document, canonical_parts, pack, unpack
+from bayeswise.store.document import DAMAGE, Document, Types, canonical_parts, pack, unpack
 from bayeswise.store.parsing import Tree, check_size, parse_json, tree_bytes
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -69,7 +69,7 @@ def write_value(path: PathLike, value: Any, kind: str, limits: Limits = LIMITS) 
 
 
 def read_value(
-    path: PathLike, types: Mapping[str, Iterable[type]], limits: Limits = LIMITS, data: bytes | None = None
+    path: PathLike, types: Mapping[str, Types], limits: Limits = LIMITS, data: bytes | None = None
 ) -> tuple[str, Any]:
     """The kind of a model file and its value, made of the types that are allowed for this kind.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import gc
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -130,20 +131,39 @@ print("loaded:", *sorted(heavy & set(sys.modules)))
     assert answer.stdout.splitlines()[-1] == "loaded:"
 
 
+ORDINARY = (
+    "look GOLF",
+    "fit GOLF --model naive-bayes -t play -o MODEL",
+    "predict MODEL NEW --proba",
+    "decide MODEL NEW --costs COSTS",
+    "explain MODEL NEW --row-number 1",
+    "check MODEL GOLF --costs COSTS",
+    "inspect MODEL",
+)
+
+
 def test_a_model_of_a_small_table_is_learned_and_asked_without_packages_that_take_long_to_import(
     tmp_path: Path,
 ) -> None:
-    examples, model = Path(__file__).parents[3] / "examples", tmp_path / "golf.bayeswise"
+    examples = Path(__file__).parents[3] / "examples"
+    places = {
+        "GOLF": examples / "golf.csv",
+        "NEW": examples / "golf-tomorrow.csv",
+        "COSTS": examples / "golf.toml",
+        "MODEL": tmp_path / "golf.bayeswise",
+    }
+    commands = [[str(places.get(word, word)) for word in line.split()] for line in ORDINARY]
     script = f"""
 import sys
 from bayeswise.cli import main
-main(["fit", {str(examples / "golf.csv")!r}, "-t", "play", "--model", "naive-bayes", "-o", {str(model)!r}])
-main(["predict", {str(model)!r}, {str(examples / "golf-tomorrow.csv")!r}])
+codes = [main(words) for words in {commands!r}]
 heavy = {{"pydantic", "scipy", "sklearn", "duckdb", "narwhals", "pandas", "polars", "pyarrow", "matplotlib"}}
-print("loaded:", *sorted(heavy & set(sys.modules)))
+others = {{"families.gamma", "families.beliefs", "statistics.sample", "decisions.information", "models.gaussian_bayes",
+    "evaluation.parameter_draws", "explanations.class_densities", "posteriors.joint_table"}}
+print("loaded:", *codes, *sorted((heavy | {{f"bayeswise.{{name}}" for name in others}}) & set(sys.modules)))
 """
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert answer.stdout.splitlines()[-1] == "loaded:"
+    assert answer.stdout.splitlines()[-1] == "loaded: 0 0 0 0 0 0 0"
 
 
 def test_nothing_is_said_about_what_python_did_not_free_at_the_end(tmp_path: Path) -> None:
@@ -157,6 +177,9 @@ def test_nothing_is_said_about_what_python_did_not_free_at_the_end(tmp_path: Pat
     ("words", "said"),
     [
         (["look", "golf.csv", "--threads", "many"], "--threads"),
+        (["look", "golf.csv", "--threads", "0"], "--threads"),
+        (["explain", "m", "--row-number", "-1"], "--row-number"),
+        (["explain", "m", "--row-number", "1.5"], "--row-number"),
         (
             ["fit", "golf.csv", "-t", "play", "--model", "naive-bayes", "--variance-divisor", "n-2"],
             "--variance-divisor",
@@ -207,3 +230,14 @@ def test_every_shell_has_a_completion_script(bayeswise: Command, monkeypatch: py
     monkeypatch.setenv("_BAYESWISE_COMPLETE", f"source_{shell}")
     answer = bayeswise()
     assert answer.code == 0 and f"complete_{shell}" in answer.out and "not supported" not in answer.err
+
+
+def test_threads_of_blas_sleep_soon_unless_the_user_says_otherwise(
+    bayeswise: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("OPENBLAS_THREAD_TIMEOUT", raising=False)
+    bayeswise("--version")
+    assert os.environ["OPENBLAS_THREAD_TIMEOUT"] == "20"
+    monkeypatch.setenv("OPENBLAS_THREAD_TIMEOUT", "26")
+    bayeswise("--version")
+    assert os.environ["OPENBLAS_THREAD_TIMEOUT"] == "26"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import ast
 import pkgutil
 import subprocess
 import sys
 import tomllib
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -104,3 +107,32 @@ def test_the_options_of_fit_are_described_without_the_arithmetic_of_its_models()
     script = "from bayeswise.cli import main; sys.stdout = sys.stderr; assert main(['fit', '--help']) == 0"
     arithmetic = tuple(f"bayeswise.{room}" for room in ("families", "statistics", "explanations", "engines"))
     assert loaded_by(f"{script}; sys.stdout = sys.__stdout__", (*arithmetic, *HEAVY)) == []
+
+
+PACKAGES = [path for path in (ROOT / "src").rglob("__init__.py") if "late_names(" in path.read_text(encoding="utf-8")]
+
+
+def package_of(path: Path) -> str:
+    return ".".join(path.parent.relative_to(ROOT / "src").parts)
+
+
+@pytest.mark.parametrize("path", PACKAGES, ids=package_of)
+def test_names_that_are_imported_late_are_those_that_type_checkers_see(path: Path) -> None:
+    package = import_module(package_of(path))
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    [block] = [each for each in tree.body if isinstance(each, ast.If)]
+    seen = {name.name: each.module for each in block.body if isinstance(each, ast.ImportFrom) for name in each.names}
+    assert {name: getattr(package, name) for name in seen} == {
+        name: getattr(import_module(str(module)), name) for name, module in seen.items()
+    }
+    assert set(seen) <= set(package.__all__) <= set(dir(package))
+    for name in package.__all__:  # also after all files were imported, whatever their names
+        assert not isinstance(getattr(package, name), ModuleType)
+
+
+@pytest.mark.parametrize("path", PACKAGES, ids=package_of)
+def test_no_file_of_a_package_takes_the_place_of_a_name_that_is_imported_late(path: Path) -> None:
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    [block] = [each for each in tree.body if isinstance(each, ast.If)]
+    late = {name.name for each in block.body if isinstance(each, ast.ImportFrom) for name in each.names}
+    assert not late & {each.stem for each in path.parent.iterdir()}

@@ -11,6 +11,7 @@ from typing import Any, get_args
 import pytest
 
 import bayeswise as bw
+from bayeswise import statistics
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.files import Kinds, kind_of
 from bayeswise.models.registry import MODELS, NAMES, ModelKind, kind_of_name
@@ -31,9 +32,16 @@ def learned(kind: ModelKind, name: str | None = None, **settings: Any) -> Any:
 @BY_NAME
 def test_a_kind_names_the_settings_and_the_files_of_the_models_it_learns(kind: ModelKind) -> None:
     model = learned(kind)
-    types = [path_of(each) for each in Kinds()[kind_of(model)]]
+    types = [path_of(each) for each in Kinds()[kind_of(model)].values()]
     assert path_of(type(model.settings)) == kind.settings and kind.settings in types
-    assert kind_of(model) in kind.files and path_of(type(model)) == types[0]
+    assert kind_of(model) in kind.files and type(model) is Kinds()[kind_of(model)].model
+
+
+def test_a_file_imports_no_type_but_those_of_its_kind() -> None:
+    types = Kinds()["naive-bayes"]
+    assert types["Sample"] is statistics.Sample and types["RowsWithHoles"] is statistics.RowsWithMissing
+    for name in ("sample.Sample", "fingerprint", "BetaPrior", "GaussianBayesModel", "RowsWithMissing", ""):
+        assert name not in types
 
 
 def path_of(kind: type) -> str:

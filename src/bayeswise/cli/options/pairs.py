@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
@@ -69,12 +71,18 @@ def class_of(text: str, classes: tuple[Label, ...], what: str = "the model has n
 
 
 def _as_typed(parameter: Any, ctx: Any, value: Any, convert: Callable[..., Any]) -> Any:
-    """Options that are not there, and texts, as they are; others converted, for which typer imports pydantic."""
+    """Options that are not there, and texts, as they are; numbers and words of a choice that are written plainly.
+
+    Others are converted, or refused, by typer, which imports pydantic for it.
+    """
     several = parameter.multiple or parameter.nargs == -1
+    annotation = parameter.type_descriptor.annotation
     if value is None and not parameter.required:
         value = () if several else None
-    elif value and parameter.type_descriptor.annotation == (list[str] if several else str):
+    elif value and annotation == (list[str] if several else str):
         value = list(value) if several else value
+    elif isinstance(value, str) and _is_plain(value, annotation, parameter.type_descriptor.parameter_info):
+        value = annotation(value) if annotation in _PLAIN else value
     else:
         try:
             return convert(ctx, value)
@@ -83,6 +91,23 @@ def _as_typed(parameter: Any, ctx: Any, value: Any, convert: Callable[..., Any])
                 raise
             raise _wrong_value(parameter, value, error) from None
     return value if parameter.callback is None else parameter.callback(ctx, parameter, value)
+
+
+_PLAIN = {int: re.compile(r"[0-9]{1,15}"), float: re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?|\.[0-9]{1,15}")}
+
+
+def _is_plain(text: str, annotation: Any, info: Any) -> bool:
+    """Whether a text is one word of a choice, or digits of a number within its bounds: nothing to discuss.
+
+    >>> _is_plain("12", int, typer.Option(min=1)), _is_plain("0", int, typer.Option(min=1))
+    (True, False)
+    """
+    if get_origin(annotation) is Literal:
+        return text in get_args(annotation)
+    if annotation not in _PLAIN or not _PLAIN[annotation].fullmatch(text):
+        return False
+    low, high = (-math.inf if info.min is None else info.min), (math.inf if info.max is None else info.max)
+    return bool(low <= annotation(text) <= high)
 
 
 def _wrong_value(parameter: Any, value: Any, error: typer.BadParameter) -> UsageError:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayeswise.engines.passes import REPORT_TYPES, STATISTIC_TYPES, columns_of
+from bayeswise.engines.passes import REPORT_TYPES, columns_of, statistic_types
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.models.regression.features import Features, markable, refuse_extreme, refuse_missing
@@ -126,7 +126,7 @@ class SeenPass(Pass[tuple[Seen | None, Report]]):
 
     @property
     def types(self) -> tuple[type, ...]:
-        return (Seen, *STATISTIC_TYPES, *REPORT_TYPES)
+        return (Seen, *statistic_types(), *REPORT_TYPES)
 
     def of(self, source: Source) -> tuple[Seen | None, Report]:
         batches, report = self.reading.batches(source)

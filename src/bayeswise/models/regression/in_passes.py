@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import ClassVar, TypeVar
 
-from bayeswise.engines.passes import STATISTIC_TYPES, columns_of
+from bayeswise.engines.passes import columns_of, statistic_types
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.models.regression import glm
 from bayeswise.models.regression.first_pass import Reading, Seen, Standard, seen_in
@@ -40,7 +40,7 @@ class SamplePass(Pass[FewRows]):
 
     @property
     def types(self) -> tuple[type, ...]:
-        return (FewRows, *STATISTIC_TYPES)
+        return (FewRows, *statistic_types())
 
     def of(self, source: Source) -> FewRows:
         parts = [FewRows.of(rows, target, self.share) for rows, target in self.standard.rows(source)]
@@ -60,7 +60,7 @@ class StepPass(Pass[Derivatives]):
 
     @property
     def types(self) -> tuple[type, ...]:
-        return (Derivatives, *STATISTIC_TYPES)
+        return (Derivatives, *statistic_types())
 
     def of(self, source: Source) -> Derivatives:
         likelihood = self.standard.reading.likelihood

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from bayeswise.engines.passes import REPORT_TYPES, STATISTIC_TYPES, columns_of
+from bayeswise.engines.passes import REPORT_TYPES, columns_of, statistic_types
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import NotStreamableError, ParameterError, SchemaError
 from bayeswise.models.from_table import SCHEMA_WORDS, Progress, divided, no_rows, schema_for
@@ -300,7 +300,7 @@ class MomentsPass(Pass[FoundMoments]):
 
     @property
     def types(self) -> tuple[type, ...]:
-        return (FoundMoments, *STATISTIC_TYPES, *REPORT_TYPES)
+        return (FoundMoments, *statistic_types(), *REPORT_TYPES)
 
     def of(self, source: Source, progress: Progress | None = None) -> FoundMoments:
         rows = TargetRows(self.schema, source, whole=False)

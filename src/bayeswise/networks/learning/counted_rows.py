@@ -14,7 +14,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayeswise.engines.passes import STATISTIC_TYPES
+from bayeswise.engines.passes import statistic_types
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import NotStreamableError
 from bayeswise.foundation.exact import ExactArray
@@ -40,7 +40,7 @@ class LevelsPass(Pass[tuple[Counts, ...]]):
 
     @property
     def types(self) -> tuple[type, ...]:
-        return STATISTIC_TYPES
+        return statistic_types()
 
     def of(self, source: Source) -> tuple[Counts, ...]:
         found: tuple[Counts, ...] = tuple(Counts.empty() for _ in self.columns)
@@ -153,7 +153,7 @@ class RowsPass(Pass[DifferentRows]):
 
     @property
     def types(self) -> tuple[type, ...]:
-        return (DifferentRows, *STATISTIC_TYPES)
+        return (DifferentRows, *statistic_types())
 
     def of(self, source: Source) -> DifferentRows:
         parts = (DifferentRows.of(*each) for each in coded_chunks(source, self.columns, self.weight))

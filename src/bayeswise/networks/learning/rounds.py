@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayeswise.engines.passes import STATISTIC_TYPES
+from bayeswise.engines.passes import statistic_types
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import MissingCellError, NotStreamableError, ParameterError
 from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, Search
@@ -51,7 +51,7 @@ class ScopesPass(Pass[tuple[DifferentRows, ...]]):
 
     @property
     def types(self) -> tuple[type, ...]:
-        return (DifferentRows, *STATISTIC_TYPES)
+        return (DifferentRows, *statistic_types())
 
     def of(self, source: Source) -> tuple[DifferentRows, ...]:
         found = tuple(DifferentRows.empty(len(scope)) for scope in self.scopes)
@@ -74,7 +74,7 @@ class PairsPass(Pass[PairCounts]):
 
     @property
     def types(self) -> tuple[type, ...]:
-        return STATISTIC_TYPES
+        return statistic_types()
 
     def of(self, source: Source) -> PairCounts:
         states = [column.states for column in self.columns]
