@@ -68,7 +68,7 @@ def test_each_prior_is_that_of_its_family(bayeswise: Command, words: Any, poster
         (("likelihood", "poisson", "--data", "1", "--over", "mean"), "one or two of rate"),
         (("beliefs", "beta", "--data", "1"), "'beta' is not a prior"),
         (("beliefs", "normal:mean=0,stddev=1", "--data", "1"), "Fix: add --family normal-mean:stddev=2"),
-        (("beliefs", "gamma:shap=2,rate=1", "--data", "1"), "other parameters than shap"),
+        (("beliefs", "gamma:shap=2,rate=1", "--data", "1"), "has the parameters shape, rate; found shap, rate"),
         (("beliefs", "beta:successes=1,failures=1", "--data", "1", "--steps", "0", "9"), "from 0 to 1"),
         (("beliefs", "beta:successes=1,failures=1", "--data", "1", "--animation", "x.mp4"), "an animation is a GIF"),
     ],
@@ -77,3 +77,33 @@ def test_what_cannot_be_meant_is_refused_with_what_to_type(bayeswise: Command, w
     extra = ("--png", "drawn.png") if "--steps" in words else ()
     answer = bayeswise(*words, *extra)
     assert answer.code != 0 and message in answer.err and "Traceback" not in answer.err
+
+
+@pytest.mark.parametrize(
+    ("prior", "needed", "typed"),
+    [
+        ("beta:successes=1", "successes, failures", "beta:successes=1,failures=1"),
+        ("gamma:shape=2", "shape, rate", "gamma:shape=2,rate=1"),
+        (
+            "normal-inverse-gamma:mean=0",
+            "mean, strength, shape, scale",
+            "normal-inverse-gamma:mean=0,strength=1,shape=1,scale=1",
+        ),
+    ],
+)
+def test_a_prior_has_no_parameter_that_was_not_typed(bayeswise: Command, prior: str, needed: str, typed: str) -> None:
+    answer = bayeswise("beliefs", prior, "--data", "1")
+    assert answer.code == 2 and f"has the parameters {needed}; found" in answer.err
+    assert answer.err.rstrip().endswith(f"Fix: type {typed}.")
+    assert bayeswise("beliefs", typed, "--data", "1").code == 0
+
+
+@pytest.mark.parametrize("verb", [("likelihood", "bernoulli"), ("beliefs", "beta:successes=1,failures=1")])
+def test_a_value_that_cannot_be_is_named_as_it_was_typed(bayeswise: Command, verb: tuple[str, ...]) -> None:
+    answer = bayeswise(*verb, "--data", "1", "0", "2", "1")
+    assert answer.code == 3 and "a Bernoulli value is 0 or 1; value 3 of the data is 2." in answer.err
+
+
+def test_a_prior_of_another_family_is_refused(bayeswise: Command) -> None:
+    answer = bayeswise("beliefs", "gamma:shape=1,rate=2", "--family", "normal", "--data", "1")
+    assert answer.code == 2 and "the prior of the normal family is a NormalInverseGamma" in answer.err

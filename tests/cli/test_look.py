@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -45,11 +46,26 @@ def column(report: dict[str, Any], name: str) -> dict[str, Any]:
 
 def test_json_has_the_columns_the_classes_and_the_warnings(look: Callable[..., dict[str, Any]]) -> None:
     report = look(GOLF, "-t", "play")
-    assert [list(found) for found in report["columns"]] == [["name", "kind", "missing", "distinct", "note"]] * 5
+    parts = ["name", "kind", "missing", "distinct", "distinct_exact", "note"]
+    assert [list(found) for found in report["columns"]] == [parts] * 5
     assert column(report, "outlook")["kind"] == "category"
-    assert column(report, "play") == {"name": "play", "kind": "target", "missing": 0, "distinct": 2, "note": ""}
+    play = {"name": "play", "kind": "target", "missing": 0, "distinct": 2, "distinct_exact": True, "note": ""}
+    assert column(report, "play") == play
     assert (report["rows"], report["target"], report["classes"]) == (14, "play", {"no": 5, "yes": 9})
     assert report["warnings"] == []
+
+
+def test_values_that_are_too_many_to_count_are_estimated_and_said_to_be(
+    bayeswise: Command, look: Callable[..., dict[str, Any]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bayeswise.tables.schema.profile.EXACT_DISTINCT", 1)  # 4,096 is the least
+    table = tmp_path / "many.csv"
+    table.write_text("x,y\n" + "".join(f"{k // 2}.5,{k % 2}\n" for k in range(18_000)))
+    found = column(look(table, "-t", "y"), "x")
+    assert not found["distinct_exact"] and found["distinct"] == pytest.approx(9_000, rel=0.05)
+    assert column(look(table, "-t", "y"), "y")["distinct_exact"]
+    shown = next(line for line in bayeswise("look", table, "-t", "y").out.splitlines() if line.startswith("x "))
+    assert re.search(r" 0  about [89],\d\d0 ", shown), shown
 
 
 def test_stdin_is_a_table_too(look: Callable[..., dict[str, Any]]) -> None:

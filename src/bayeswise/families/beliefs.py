@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
+from inspect import get_annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.foundation.errors import FitError, ParameterError, SupportError
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Vocabulary, find_state
 
@@ -39,9 +40,14 @@ class BeliefHistory(Tabular):
     @classmethod
     def of(cls, family: Any, prior: Any, data: Sequence[Any]) -> BeliefHistory:
         """Take the data one by one; missing ones change nothing."""
+        _refuse_another_prior(family, prior)
         beliefs = [prior]
-        for datum in data:
-            beliefs.append(family.posterior(_statistic(family, prior, datum), beliefs[-1]))
+        for position, datum in enumerate(data):
+            try:
+                statistic = _statistic(family, prior, datum)
+            except SupportError as error:
+                raise error.in_sample(position) from None
+            beliefs.append(family.posterior(statistic, beliefs[-1]))
         return cls(family, tuple(data), tuple(beliefs))
 
     def marginals(self, step: int, parameter: str | None = None) -> dict[str, Any]:
@@ -101,13 +107,21 @@ class BeliefHistory(Tabular):
         return f"BeliefHistory({self.beliefs[0]!r} to {self.beliefs[-1]!r}, {len(self.data):,} data)"
 
 
+def _refuse_another_prior(family: Any, prior: Any) -> None:
+    """An error for a prior that is not conjugate to the family: `posterior` names the one that is."""
+    needed = str(get_annotations(type(family).posterior).get("prior", "Any"))
+    if needed not in ("Any", type(prior).__name__):
+        raise ParameterError(
+            f"the prior of the {family.name} family is a {needed}; found {prior!r}",
+            fix=f"give {needed}(...), or choose another family",
+        )
+
+
 def _statistic(family: Any, prior: Any, datum: Any) -> Any:
     if hasattr(prior, "levels"):
         levels = Vocabulary(list(prior.levels))
         code = -1 if datum is None else find_state(datum, tuple(prior.levels), what="there is no level")
         return family.statistic(np.array([code], dtype=np.int32), levels)
-    if not is_dataclass(prior):
-        raise ParameterError(f"{prior!r} is not a prior", fix="give BetaPrior(...), NormalPrior(...), Dirichlet(...)")
     return family.statistic([np.nan if datum is None else float(datum)])
 
 

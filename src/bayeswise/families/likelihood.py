@@ -11,7 +11,7 @@ import numpy as np
 
 from bayeswise.families.derivatives import OF_NUMBERS, derivatives, seen
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.foundation.errors import FitError, ParameterError, SupportError
 from bayeswise.render.plain import Tabular
 
 if TYPE_CHECKING:
@@ -38,11 +38,15 @@ class Likelihood(Tabular):
     def __post_init__(self) -> None:
         if getattr(self.family, "name", "") not in OF_NUMBERS:
             raise ParameterError(f"{self.family!r} is not a family of one number", fix="give Normal(), Poisson(), ...")
-        values = seen(self.data)
+        given = np.asarray(self.data, dtype=np.float64).ravel()
+        values = seen(given)
         if not len(values):
             raise FitError("there is no value", fix="give at least one number")
         object.__setattr__(self, "data", values)
-        self.family.statistic(values)  # refuses what lies outside of the support
+        try:
+            self.family.statistic(values)
+        except SupportError as error:
+            raise error.in_sample(int(np.flatnonzero(~np.isnan(given))[error.row])) from None
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -241,6 +241,15 @@ class SupportError(DataError):
         """The same error, with the place in the whole table."""
         return SupportError(self.needs, row=row, column=column, value=self.value)
 
+    def in_sample(self, position: int) -> DataError:
+        """The same error about a sample that was given value by value, from 0 on, and not as a column.
+
+        >>> str(SupportError("a count is 0, 1, 2, ...", row=0, column=0, value=-3.0).in_sample(4))
+        'a count is 0, 1, 2, ...; value 5 of the data is -3. Fix: correct the value, or choose another family.'
+        """
+        what = f"{self.needs}; value {position + 1} of the data is {self.value:g}"
+        return DataError(what, fix="correct the value, or choose another family")
+
 
 class StoreError(DataError):
     """The model file is damaged, or was written by a later version."""

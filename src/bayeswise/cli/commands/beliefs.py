@@ -93,6 +93,8 @@ def run(
 
 def _prior(text: str, family: str | None) -> tuple[Any, Any]:
     """The family of the data, and what is believed of its parameter."""
+    from dataclasses import fields
+
     from bayeswise import families
     from bayeswise.cli.options.sample import family_of, named_numbers
     from bayeswise.foundation.errors import ParameterError
@@ -108,12 +110,13 @@ def _prior(text: str, family: str | None) -> tuple[Any, Any]:
             "a normal prior is about a mean, and the spread of the data is not known",
             fix="add --family normal-mean:stddev=2, or begin with a normal-inverse-gamma prior",
         )
-    try:
-        return family_of(family or usual), getattr(families, kind)(**given)
-    except TypeError:
+    needed = [field.name for field in fields(getattr(families, kind)) if field.repr]
+    if set(given) != set(needed):
         raise ParameterError(
-            f"a {name} prior has other parameters than {', '.join(given)}", fix=f"type {_EXAMPLE}"
-        ) from None
+            f"a {name} prior has the parameters {', '.join(needed)}; found {', '.join(given)}",
+            fix=f"type {name}:{','.join(f'{each}={given.get(each, 1):g}' for each in needed)}",
+        )
+    return family_of(family or usual), getattr(families, kind)(**given)
 
 
 def _steps(typed: list[str] | None) -> Chosen:

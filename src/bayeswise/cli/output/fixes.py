@@ -12,7 +12,8 @@ from typing import Any
 _VALUE = r"""'[^']*'|"[^"]*"|\{[^{}]*\}|\[[^\[\]]*\]|True\b|False\b|None\b|[0-9][0-9.e+-]*[0-9]|[0-9]"""
 _WORD = r"""[a-z-]+ (?:'[^']*'|[^\s,;.)]+)"""
 _TYPED = rf"\s*\((?P<typed>--[^()]*)\)|\s+or\s+(?P<or>--{_WORD})"  # what the fix itself says of the command line
-_SETTING = re.compile(rf"\b(?P<name>[a-z]\w*)=(?P<value>{_VALUE})(?:{_TYPED})?")
+# Not within a distribution as it is typed, such as gamma:shape=2,scale=1.
+_SETTING = re.compile(rf"(?<![:,])\b(?P<name>[a-z]\w*)=(?P<value>{_VALUE})(?:{_TYPED})?")
 
 
 def typed_fix(fix: str, options: Collection[str], of_fit: Callable[[], Collection[str]] = tuple) -> str:

@@ -13,6 +13,7 @@ from rich.text import Text
 from bayeswise.render.labels import quoted
 from bayeswise.render.numbers import percent
 from bayeswise.render.terminal import bar, plain_table
+from bayeswise.tables.schema.profile import counted_values
 
 _STYLES = {
     "number": "cyan",
@@ -62,7 +63,7 @@ def column_table(columns: Sequence[Mapping[str, Any]], notes: Mapping[str, str])
             Text(quoted(column["name"], width=200), style),
             Text(column["kind"], style),
             Text(f"{column['missing']:,}", "" if column["missing"] else "dim"),
-            f"{column['distinct']:,}",
+            counted_values(column["distinct"], column["distinct_exact"]),
             Text(notes.get(column["name"], ""), "dim" if column["kind"] == "ignored" else ""),
         )
     return table

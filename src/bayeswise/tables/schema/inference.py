@@ -234,7 +234,7 @@ def _problem(profile: ColumnProfile, labels: LabelType, override: Override) -> B
     if override.kind is None and override.levels is None and _is_measured(profile, labels):
         whole = "whole " if evidence.all_whole(profile) else ""
         return SchemaError(
-            f"the target {name!r} is a measurement with {profile.distinct} different {whole}values, not a class",
+            f"the target {name!r} is a measurement with {profile.n_distinct} different {whole}values, not a class",
             fix="predict it by regression, model='linear' (--model linear), cut it into classes, or insist with "
             f"{keep(name, 'category')}",
         )

@@ -179,7 +179,7 @@ def _problem(column: Column, profile: ColumnProfile) -> BayeswiseError | None:
         return _infinite(column, profile)
     if column.kind == "binary" and column.levels is None and profile.distinct > 2:
         return SchemaError(
-            f"column {column.name!r} has {profile.distinct} different values and cannot be binary",
+            f"column {column.name!r} has {profile.n_distinct} different values and cannot be binary",
             fix=keep(column.name, "category"),
         )
     return None

@@ -11,7 +11,7 @@ from bayeswise.render.labels import quoted
 from bayeswise.tables.encoding.invalid_values import places_of
 from bayeswise.tables.schema import column_evidence as evidence
 from bayeswise.tables.schema.null_words import described
-from bayeswise.tables.schema.profile import ColumnProfile
+from bayeswise.tables.schema.profile import ColumnProfile, counted_values
 from bayeswise.tables.schema.schema import LABELLED, Column, Kind, Schema, Target
 
 IS_FLAG = "a flag: 0 or 1"
@@ -77,8 +77,9 @@ def _levels(column: Column, profile: ColumnProfile) -> list[str]:
     declared = list(column.levels) if column.levels is not None and column.labels != "boolean" else None
     levels = declared or sorted((level for level, _ in profile.levels[:_SHOWN_LEVELS]), key=str)
     more = max(len(declared) if declared else profile.distinct, len(levels)) - min(len(levels), _SHOWN_LEVELS)
-    words = ", ".join([*map(quoted, levels[:_SHOWN_LEVELS]), *([f"{more:,} more"] if more > 0 else [])])
-    words = words if levels else f"{profile.distinct:,} levels"
+    others = counted_values(more, exact=bool(declared) or profile.distinct_exact)
+    words = ", ".join([*map(quoted, levels[:_SHOWN_LEVELS]), *([f"{others} more"] if more > 0 else [])])
+    words = words if levels else f"{profile.n_distinct} levels"
     return [f"declared: {words}" if declared else words]
 
 
@@ -130,7 +131,7 @@ def _advice_on_labels(column: Column, profile: ColumnProfile, textual: bool) -> 
     if column.reason != "asked for" and _could_be_number(profile, textual):
         yield "the cells are text that reads as numbers", f"if they are amounts: {keep(column.name, 'number')}"
     if column.levels is None and _has_many_levels(profile):
-        yield f"{profile.distinct} different values in {profile.present} cells: an id?", leave_out(column.name)
+        yield f"{profile.n_distinct} different values in {profile.present:,} cells: an id?", leave_out(column.name)
 
 
 def _could_be_number(profile: ColumnProfile, textual: bool) -> bool:

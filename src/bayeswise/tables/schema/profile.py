@@ -67,6 +67,7 @@ class ColumnProfile:
     distinct: int
     """The number of different values, missing ones left out."""
     distinct_exact: bool
+    """False where there are so many that they are estimated, to about 1 %."""
     minimum: float
     maximum: float
     """The extremes of the finite numbers; NaN if there are none."""
@@ -84,6 +85,20 @@ class ColumnProfile:
     def present(self) -> int:
         """The number of cells that hold a value."""
         return self.rows - self.missing - sum(self.null_words.values())
+
+    @property
+    def n_distinct(self) -> str:
+        """The number of different values, as it is printed."""
+        return counted_values(self.distinct, self.distinct_exact)
+
+
+def counted_values(distinct: int, exact: bool) -> str:
+    """A number of different values as it is printed; an estimate with the digits that it has.
+
+    >>> counted_values(1_234_567, True), counted_values(1_234_567, False)
+    ('1,234,567', 'about 1,230,000')
+    """
+    return f"{distinct:,}" if exact else f"about {round(distinct, 3 - len(str(distinct))):,}"
 
 
 def profile(source: Source, columns: Sequence[str] | None = None) -> Mapping[str, ColumnProfile]:

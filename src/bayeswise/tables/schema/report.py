@@ -42,6 +42,7 @@ def _column(kind: str, profile: ColumnProfile, note: str = "", hint: str = "") -
         "kind": kind,
         "missing": profile.rows - profile.present,
         "distinct": profile.distinct,
+        "distinct_exact": profile.distinct_exact,
         "note": "; ".join(part for part in (note, hint) if part),
     }
 

@@ -8,7 +8,6 @@ from typing import Annotated, Any, Literal
 from fastapi import APIRouter, Query
 
 from bayeswise.tables.schema.inference import Examination, examine, find_leaks
-from bayeswise.tables.schema.profile import ColumnProfile
 from bayeswise.tables.schema.report import report
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.distributions import Pictures, pictures_of
@@ -100,13 +99,13 @@ def data_view(bench: Bench, choice: TableChoice) -> DataView:
         [column.name for column in source.columns],
         (*examination.advice, *find_leaks(source, examination)),
     )
-    pictures, profiles = pictures_of(source, examination), examination.profiles
+    pictures = pictures_of(source, examination)
     chosen = {*choice.kinds, *choice.ignore}
     return DataView(
         table=choice.table,
         version=version,
         rows=found["rows"],
-        columns=[_column(each, pictures, profiles, each["name"] in chosen) for each in found["columns"]],
+        columns=[_column(each, pictures, each["name"] in chosen) for each in found["columns"]],
         target=found["target"],
         classes=[ClassView(label=label, rows=rows) for label, rows in found["classes"].items()],
         rows_without_target=found["rows_without_target"],
@@ -135,7 +134,7 @@ def _in_python(choice: TableChoice) -> str:
     )
 
 
-def _column(found: dict[str, Any], pictures: Pictures, profiles: dict[str, ColumnProfile], chosen: bool) -> ColumnView:
+def _column(found: dict[str, Any], pictures: Pictures, chosen: bool) -> ColumnView:
     picture = pictures.by_column.get(found["name"])
     drawn = (
         None
@@ -148,9 +147,8 @@ def _column(found: dict[str, Any], pictures: Pictures, profiles: dict[str, Colum
         )
     )
     name = found["name"]
-    exact = name in pictures.distinct or profiles[name].distinct_exact
-    counted = {**found, "distinct": pictures.distinct.get(name, found["distinct"])}
-    return ColumnView(**counted, distinct_exact=exact, chosen=chosen, picture=drawn)
+    counted = {"distinct": pictures.distinct[name], "distinct_exact": True} if name in pictures.distinct else {}
+    return ColumnView(**{**found, **counted}, chosen=chosen, picture=drawn)
 
 
 def _warning(found: dict[str, Any], examination: Examination) -> WarningView:
