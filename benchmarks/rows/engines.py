@@ -85,7 +85,7 @@ def on_spark(n_rows: int, model_type: str) -> tuple[Task, Task]:
 
 
 def beside_transfer(n_rows: int) -> tuple[Task, Task]:
-    """The rows on their way to Python, counted there and no more, as the peer: what no model in Python can go below."""
+    """The rows on their way to Python as Spark sends them by itself, counted there and no more, as the peer."""
     import bayeswise as bw
 
     frame = spark_frame(n_rows, N_PARTITIONS)

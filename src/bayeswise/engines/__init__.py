@@ -5,6 +5,7 @@ local.py           the local sweep, in ranges of rows on threads
 passes.py          the same by one pass over any table, merged in any order
 dask.py            Dask: one task for each partition, answers merged in a tree
 spark.py           Spark: Arrow batches in, answers out, merged on the executors
+spark_batches.py   how rows of Spark come to Python: the size and the form of Arrow batches
 spark_sessions.py  sessions of Spark that the command line starts
 """
 

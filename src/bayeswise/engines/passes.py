@@ -70,6 +70,10 @@ class StatisticsPass(Pass[Swept]):
     def types(self) -> tuple[type, ...]:
         return (Swept, Summary, *REPORT_TYPES, *statistic_types())
 
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return self.schema.numbers
+
     def of(self, source: Source, progress: Callable[[int], None] | None = None) -> Swept:
         encoder = Encoder(self.schema, learning=True, whole=False)
         batches: Iterable[Batch] = encoder.batches(source)
@@ -143,6 +147,10 @@ class ProfileAndStatistics(Pass[tuple[SpreadProfile, Any]]):
     @property
     def types(self) -> tuple[type, ...]:
         return (*self.profile.types, *self.statistics.types)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return self.profile.numbers
 
     def of(self, source: Source) -> tuple[SpreadProfile, Any]:
         rows = _SeenSource(source, self.profile)

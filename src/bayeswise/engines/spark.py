@@ -8,21 +8,21 @@ which merge them; the rest is merged here. A task that is lost is run again, as 
 from __future__ import annotations
 
 import os
-import re
 import sys
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext, suppress
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from bayeswise.engines.spark_batches import FIXED_WIDTH, Form, followed, lifted_limit, streamed
 from bayeswise.foundation.errors import FitError, NotInstalledError
 from bayeswise.foundation.threads import limit_threads
 from bayeswise.tables import partitions
 from bayeswise.tables.partitions import FAN_IN, Pass, RowAnswer, SpreadSource, Watch
 from bayeswise.tables.source import RawColumn, Source, Storage
-from bayeswise.tables.sources.arrow import ArrowSource, from_pyarrow
+from bayeswise.tables.sources.arrow import from_pyarrow
 
 if TYPE_CHECKING:
     import pyarrow as pa  # which comes with Spark
@@ -33,8 +33,14 @@ T = TypeVar("T")
 ANSWER = "partition int, answer binary"
 _PATIENCE = 10.0  # seconds for jobs that are cancelled
 INTEGERS = ("tinyint", "smallint", "int", "bigint")
-FIXED_WIDTH = (*INTEGERS, "float", "double", "boolean", "date", "timestamp", "timestamp_ntz")
 NESTED = ("array", "map", "struct", "variant")
+_ARROW_TYPES = {
+    **dict(zip(INTEGERS, ("int8", "int16", "int32", "int64"), strict=True)),
+    "float": "float32",
+    "double": "float64",
+    "boolean": "bool",
+    "string": "string",
+}
 _STORAGES: dict[str, Storage] = {
     **dict.fromkeys(("string", "varchar", "char"), "text"),
     **dict.fromkeys(INTEGERS, "integer"),
@@ -52,16 +58,24 @@ class SparkSource(SpreadSource):
 
     def __init__(self, frame: Any) -> None:
         self.frame = frame
+        self._kinds = dict(frame.dtypes)
+        self._places = {name: f"c{k}" for k, name in enumerate(frame.columns)}
         super().__init__("Spark DataFrame", [RawColumn(name, _storage(kind)) for name, kind in frame.dtypes])
 
+    @cached_property
+    def _plain(self) -> Any:
+        """The frame with columns c0, c1, ...: names may hold anything, or differ in case only."""
+        return self.frame.toDF(*self._places.values())
+
     def _answered(self, work: Pass[Any], columns: Sequence[str], watch: Watch | None) -> bytes:
-        chosen = self._columns(columns)
-        answers = chosen.mapInArrow(partial(_leaf, work, tuple(columns)), ANSWER)
+        form = Form.of(self._kinds, columns, work.numbers)
+        chosen = self._selected(form)
+        answers = chosen.mapInArrow(partial(_leaf, work, form), ANSWER)
         n_partitions = self.n_partitions or partitions_of(chosen)
         if n_partitions is None or n_partitions > FAN_IN:
             answers = answers.repartition("partition").mapInArrow(partial(_joined, work), ANSWER)
         session = self.frame.sparkSession
-        with _errors(), _lifted_limit(session, self._row_bytes(columns)):
+        with _errors(), lifted_limit(session, self._row_bytes(columns)):
             found = [bytes(row["answer"]) for row in _answer(session, answers.collect, work.name, watch)]
         merged = partitions.merge(work, found)
         self.n_partitions = partitions.n_partitions(work, merged)
@@ -69,19 +83,28 @@ class SparkSource(SpreadSource):
 
     def _row_bytes(self, columns: Sequence[str]) -> int | None:
         """The size of a row of these columns in an Arrow batch; None if rows differ."""
-        wanted = set(columns)
-        kinds = [kind for name, kind in self.frame.dtypes if name in wanted]
+        kinds = [self._kinds[name] for name in columns]
         return 9 * len(kinds) if all(kind in FIXED_WIDTH for kind in kinds) else None
 
     def first_rows(self, columns: Sequence[str], n_rows: int) -> Source | None:
-        return self._as_arrow(self._columns(columns).limit(n_rows), columns)
+        import pyarrow as pa
+
+        rows = self._selected(Form((), tuple(columns))).limit(n_rows)
+        kinds = [_ARROW_TYPES.get(self._kinds[name]) for name in columns]
+        if None in kinds:
+            return self._as_arrow(rows, columns)
+        with _errors():
+            found = _answer(self.frame.sparkSession, rows.collect)  # of the first partitions, not of all
+        cells = zip(*found, strict=True) if found else ((),) * len(kinds)
+        arrays = [pa.array(cell, kind) for cell, kind in zip(cells, kinds, strict=True)]
+        return from_pyarrow(pa.table(dict(zip(columns, arrays, strict=True))))
 
     def _counted(self) -> int:
         with _errors():
             return int(_answer(self.frame.sparkSession, self.frame.count))
 
     def _gathered(self, columns: Sequence[str]) -> Source:
-        return self._as_arrow(self._columns(columns), columns)
+        return self._as_arrow(self._selected(Form((), tuple(columns))), columns)
 
     def _as_arrow(self, frame: Any, columns: Sequence[str]) -> Source:
         with _errors():
@@ -95,15 +118,11 @@ class SparkSource(SpreadSource):
         n_columns = len(fields)
         fields += [StructField(f"c{n_columns + k}", _type(kind)) for k, kind in enumerate(answer.fields.values())]
         work = partial(_answered_rows, answer, tuple(self.frame.columns))
-        return plain_names(self.frame).mapInArrow(work, StructType(fields)).toDF(*names)
+        return self._plain.mapInArrow(work, StructType(fields)).toDF(*names)
 
-    def _columns(self, names: Sequence[str]) -> Any:
-        return plain_names(self.frame.select(*map(quoted_name, names)))
-
-
-def plain_names(frame: Any) -> Any:
-    """The frame with columns c0, c1, ...: `mapInArrow` takes a dot in a name for a field of a struct."""
-    return frame.toDF(*(f"c{k}" for k in range(len(frame.columns))))
+    def _selected(self, form: Form) -> Any:
+        """The columns of a form: c0, c1, ..."""
+        return self._plain.selectExpr(*form.expressions(self._places))
 
 
 def partitions_of(frame: Any) -> int | None:
@@ -113,15 +132,6 @@ def partitions_of(frame: Any) -> int | None:
     with _errors():
         plan = frame._jdf.queryExecution().executedPlan()
         return None if "Adaptive" in plan.nodeName() else int(plan.execute().getNumPartitions())
-
-
-def quoted_name(name: str) -> str:
-    """A column as an expression; dots and blanks mean nothing.
-
-    >>> quoted_name("a.b")
-    '`a.b`'
-    """
-    return "`" + name.replace("`", "``") + "`"
 
 
 def _type(storage: Storage) -> Any:
@@ -150,13 +160,13 @@ def opened(table: Any) -> SparkSource:
 
 
 # -- on the executors -----------------------------------------------------------------------------------------
-def _leaf(work: Pass[Any], columns: tuple[str, ...], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _leaf(work: Pass[Any], form: Form, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     from pyspark import TaskContext
 
     task = TaskContext.get()
     number, cores = (0, 1) if task is None else (int(task.partitionId()), int(task.cpus()))
     with limit_threads(cores):
-        answer = partitions.answer(work, lambda: _streamed(columns, batches), number)
+        answer = partitions.answer(work, lambda: streamed(form, batches), number)
     yield _as_batch(number, answer)
 
 
@@ -164,12 +174,7 @@ def _joined(work: Pass[Any], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.R
     answers = (bytes(answer.as_py()) for batch in batches for answer in batch.column("answer"))
     first = next(answers, None)
     if first is not None:
-        yield _as_batch(0, partitions.merge(work, _followed(first, answers)))
-
-
-def _followed(first: T, others: Iterable[T]) -> Iterator[T]:
-    yield first
-    yield from others
+        yield _as_batch(0, partitions.merge(work, followed(first, answers)))
 
 
 def _as_batch(number: int, answer: bytes) -> pa.RecordBatch:
@@ -178,7 +183,7 @@ def _as_batch(number: int, answer: bytes) -> pa.RecordBatch:
     return pa.RecordBatch.from_arrays([pa.array([number], pa.int32()), pa.array([answer])], ["partition", "answer"])
 
 
-_ARROW = {"text": "string", "integer": "int64", "float": "float64", "boolean": "bool"}
+_ARROW_OF_ANSWERS = {"text": "string", "integer": "int64", "float": "float64", "boolean": "bool"}
 
 
 def _answered_rows(
@@ -188,26 +193,9 @@ def _answered_rows(
 
     for batch in batches:
         found = answer.of(from_pyarrow(batch.rename_columns(list(columns))))
-        arrays = [pa.array(found[name], _ARROW[storage]) for name, storage in answer.fields.items()]
+        arrays = [pa.array(found[name], _ARROW_OF_ANSWERS[storage]) for name, storage in answer.fields.items()]
         names = [*batch.schema.names, *(f"c{batch.num_columns + k}" for k in range(len(arrays)))]
         yield pa.RecordBatch.from_arrays([*batch.columns, *arrays], names)
-
-
-def _streamed(columns: tuple[str, ...], batches: Iterator[pa.RecordBatch]) -> Source:
-    """The batches of a partition as they come, for one sweep."""
-    import pyarrow as pa
-
-    first = next(batches, None)
-    if first is None:
-        return from_pyarrow(pa.table({name: pa.nulls(0) for name in columns}))
-
-    def export(indices: Sequence[int]) -> object:
-        places = list(indices)
-        chosen = (batch.select(places) for batch in _followed(first, batches))
-        return pa.RecordBatchReader.from_batches(first.select(places).schema, chosen).__arrow_c_stream__()
-
-    named = first.slice(0, 0).rename_columns(list(columns))
-    return ArrowSource("a partition of a Spark DataFrame", export, from_pyarrow(named).columns)
 
 
 # -- where the pass was asked for -----------------------------------------------------------------------------
@@ -233,71 +221,6 @@ def _errors() -> Iterator[None]:
                 f"Spark could not run the pass: {first_line(text)}", fix="see the log of Spark for the failed stage"
             ) from error
         raise
-
-
-MOST_BYTES = "spark.sql.execution.arrow.maxBytesPerBatch"
-MOST_ROWS = "spark.sql.execution.arrow.maxRecordsPerBatch"
-NO_LIMIT = "2147483647"
-WORTH_A_BATCH = 8 << 20  # bytes: what a batch costs besides its cells is then little
-_lifting = threading.Lock()
-
-
-@contextmanager
-def _lifted_limit(session: Any, row_bytes: int | None) -> Iterator[None]:
-    """Limit batches by rows instead of bytes while a pass runs; rows of text may have any size.
-
-    Where there is a limit of bytes, Spark adds up all columns after each row, which takes as long as writing them. The
-    settings are those of the session: one pass at a time changes them, and puts them back.
-    """
-    if row_bytes is None or not _lifting.acquire(blocking=False):
-        yield
-        return
-    own: dict[str, str] = {}
-    try:
-        own = _limits(session)
-        _set(session, _limits_in_rows(own, row_bytes))
-        yield
-    finally:
-        _set(session, own)
-        _lifting.release()
-
-
-def _limits(session: Any) -> dict[str, str]:
-    """How large batches may be in a session; nothing where that cannot be read or changed."""
-    from pyspark.errors import PySparkException
-
-    with suppress(PySparkException):
-        found = {name: session.conf.get(name) for name in (MOST_ROWS, MOST_BYTES)}  # unknown ones raise
-        if all(map(session.conf.isModifiable, found)):
-            return found
-    return {}
-
-
-def _limits_in_rows(limits: Mapping[str, str], row_bytes: int) -> dict[str, str]:
-    """Limits for rows of a known size, at least 8 MB where that is allowed; as they are where they cannot be read.
-
-    >>> _limits_in_rows({MOST_ROWS: "10000", MOST_BYTES: "64m"}, 180)[MOST_ROWS]
-    '46603'
-    >>> _limits_in_rows({MOST_ROWS: "10000", MOST_BYTES: "64m"}, 1800)[MOST_ROWS]
-    '10000'
-    >>> _limits_in_rows({MOST_ROWS: "10000", MOST_BYTES: "1048576b"}, 9000)[MOST_ROWS]
-    '116'
-    >>> _limits_in_rows({MOST_ROWS: "-1", MOST_BYTES: "?"}, 9000)
-    {}
-    """
-    size = re.fullmatch(r"(\d+)\s*([kmg]?)i?b?", limits.get(MOST_BYTES, "").lower())
-    if size is None:
-        return {}
-    most = int(size[1]) * {"": 1, "k": 2**10, "m": 2**20, "g": 2**30}[size[2]]
-    allowed = max(1, most // row_bytes)
-    own = int(limits[MOST_ROWS])
-    rows = min(allowed, max(own, WORTH_A_BATCH // row_bytes)) if own > 0 else allowed
-    return {MOST_ROWS: str(rows), MOST_BYTES: NO_LIMIT}
-
-
-def _set(session: Any, settings: Mapping[str, str]) -> None:
-    for name, value in settings.items():
-        session.conf.set(name, value)
 
 
 def first_line(text: str) -> str:

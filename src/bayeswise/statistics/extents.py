@@ -123,7 +123,8 @@ class Extents:
         """The keys of both, and the weights of each there."""
         if np.array_equal(self.keys, other.keys):
             return self.keys, self.weight, other.weight
-        keys = np.union1d(self.keys, other.keys)
+        both = np.sort(np.concatenate([self.keys, other.keys]), kind="stable")  # two runs, which are merged
+        keys = both[np.diff(both, prepend=-1) > 0]
         places = (np.searchsorted(keys, each.keys) for each in (self, other))
         mine, theirs = (e.weight.scatter_to(at, len(keys)) for e, at in zip((self, other), places, strict=True))
         return keys, mine, theirs

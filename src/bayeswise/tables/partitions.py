@@ -62,6 +62,11 @@ class Pass(ABC, Generic[T]):
         """The types that an answer is made of, besides plain data."""
         return ()
 
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        """The columns of which numbers are read together, if any."""
+        return ()
+
     def is_same(self, other: Pass[Any]) -> bool:
         """Whether another pass computes the same of the same rows."""
         return is_same(self, other)

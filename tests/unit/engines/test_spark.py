@@ -16,7 +16,8 @@ import pyarrow as pa
 import pytest
 
 import bayeswise as bw
-from bayeswise.engines.spark import MOST_BYTES, MOST_ROWS, NO_LIMIT, partitions_of
+from bayeswise.engines.spark import partitions_of
+from bayeswise.engines.spark_batches import MOST_BYTES, MOST_ROWS, NO_LIMIT
 from bayeswise.foundation.errors import (
     MissingColumnError,
     NotInstalledError,
@@ -24,6 +25,7 @@ from bayeswise.foundation.errors import (
     SchemaError,
     SupportError,
 )
+from bayeswise.models.files import bytes_of
 from bayeswise.models.regression.solving import exact_sums
 from bayeswise.tables.source import open_source
 from tests.unit.engines.same_bytes import digest, mixed_table
@@ -173,6 +175,14 @@ def test_a_statistic_without_a_fixed_size_is_named(frame: Any) -> None:
 def test_names_with_dots_are_names(spark: Any) -> None:
     rows = spark.sql("select id * id as `a.b`, string(id % 2) as `the ``y```, 1.5bd * (id % 7) as d from range(100)")
     assert bw.fit(rows, "the `y`", model="naive-bayes").schema.used == ("a.b", "d")
+
+
+def test_names_may_differ_in_case_only(spark: Any) -> None:
+    table = {"x": [0.1 * k * k for k in range(40)], "X": [1.0 / (1 + k) for k in range(40)], "y": ["a", "b"] * 20}
+    rows = spark.createDataFrame(pa.table(table)).coalesce(1)
+    model = bw.fit(rows, "y")
+    assert bytes_of(model) == bytes_of(bw.fit(table, "y"))
+    assert model.predict(rows).toArrow()["predicted"].to_pylist() == model.predict(table)
 
 
 def test_an_executor_without_the_package_is_named(frame: Any) -> None:

@@ -128,6 +128,10 @@ class SeenPass(Pass[tuple[Seen | None, Report]]):
     def types(self) -> tuple[type, ...]:
         return (Seen, *statistic_types(), *REPORT_TYPES)
 
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return self.reading.schema.numbers
+
     def of(self, source: Source) -> tuple[Seen | None, Report]:
         batches, report = self.reading.batches(source)
         classes = self.reading.likelihood == "softmax"

@@ -42,6 +42,10 @@ class SamplePass(Pass[FewRows]):
     def types(self) -> tuple[type, ...]:
         return (FewRows, *statistic_types())
 
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return self.standard.reading.schema.numbers
+
     def of(self, source: Source) -> FewRows:
         parts = [FewRows.of(rows, target, self.share) for rows, target in self.standard.rows(source)]
         return reduce(FewRows.merge, parts, FewRows.empty(len(self.standard.centre)))
@@ -61,6 +65,10 @@ class StepPass(Pass[Derivatives]):
     @property
     def types(self) -> tuple[type, ...]:
         return (Derivatives, *statistic_types())
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return self.standard.reading.schema.numbers
 
     def of(self, source: Source) -> Derivatives:
         likelihood = self.standard.reading.likelihood

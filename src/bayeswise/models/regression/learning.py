@@ -302,6 +302,10 @@ class MomentsPass(Pass[FoundMoments]):
     def types(self) -> tuple[type, ...]:
         return (FoundMoments, *statistic_types(), *REPORT_TYPES)
 
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return self.schema.numbers
+
     def of(self, source: Source, progress: Progress | None = None) -> FoundMoments:
         rows = TargetRows(self.schema, source, whole=False)
         model = LinearModel.of_rows(self.schema, self.settings, (reported(pair, pair[0], progress) for pair in rows))

@@ -184,6 +184,10 @@ class ProfilePass(Pass[SpreadProfile]):
     def types(self) -> tuple[type, ...]:
         return (SpreadProfile,)
 
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return self.maybe_plain
+
     def of(self, source: Source) -> SpreadProfile:
         seen = SeenChunks(self, source)
         for chunk in source.chunks(self.columns):
