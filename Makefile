@@ -30,6 +30,10 @@ SEED ?= 0
 
 SHOTS ?= build/screenshots
 
+# Tests start hundreds of processes, and pytest rewrites hundreds of files: what was compiled once is kept, whatever the
+# environment says. (Packages are installed uncompiled, below.)
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: wheel screenshots workbench page page-check demo docs test check settings sanitize bench peers format clean fuzz soak
 .DELETE_ON_ERROR:
 
