@@ -59,19 +59,18 @@ class SparkSource(SpreadSource):
     def __init__(self, frame: Any) -> None:
         self.frame = frame
         self._kinds = dict(frame.dtypes)
-        self._places = {name: f"c{k}" for k, name in enumerate(frame.columns)}
         super().__init__("Spark DataFrame", [RawColumn(name, _storage(kind)) for name, kind in frame.dtypes])
 
     @cached_property
     def _plain(self) -> Any:
-        """The frame with columns c0, c1, ...: names may hold anything, or differ in case only."""
-        return self.frame.toDF(*self._places.values())
+        """The frame with columns c0, c1, ...: names may hold anything."""
+        return self.frame.toDF(*(f"c{k}" for k in range(len(self.columns))))
 
     def _answered(self, work: Pass[Any], columns: Sequence[str], watch: Watch | None) -> bytes:
         form = Form.of(self._kinds, columns, work.numbers)
         chosen = self._selected(form)
         answers = chosen.mapInArrow(partial(_leaf, work, form), ANSWER)
-        n_partitions = self.n_partitions or partitions_of(chosen)
+        n_partitions = self.n_partitions or partitions_of(self.frame)
         if n_partitions is None or n_partitions > FAN_IN:
             answers = answers.repartition("partition").mapInArrow(partial(_joined, work), ANSWER)
         session = self.frame.sparkSession
@@ -89,15 +88,18 @@ class SparkSource(SpreadSource):
     def first_rows(self, columns: Sequence[str], n_rows: int) -> Source | None:
         import pyarrow as pa
 
-        rows = self._selected(Form((), tuple(columns))).limit(n_rows)
-        kinds = [_ARROW_TYPES.get(self._kinds[name]) for name in columns]
+        wanted = set(columns)
+        names = [name for name in self.frame.columns if name in wanted]
+        is_whole = len(names) == len(self.columns)  # which Spark need not plan anew
+        rows = (self.frame if is_whole else self._selected(Form((), tuple(names)))).limit(n_rows)
+        kinds = [_ARROW_TYPES.get(self._kinds[name]) for name in names]
         if None in kinds:
-            return self._as_arrow(rows, columns)
+            return self._as_arrow(rows, names)
         with _errors():
             found = _answer(self.frame.sparkSession, rows.collect)  # of the first partitions, not of all
         cells = zip(*found, strict=True) if found else ((),) * len(kinds)
         arrays = [pa.array(cell, kind) for cell, kind in zip(cells, kinds, strict=True)]
-        return from_pyarrow(pa.table(dict(zip(columns, arrays, strict=True))))
+        return from_pyarrow(pa.table(dict(zip(names, arrays, strict=True))))
 
     def _counted(self) -> int:
         with _errors():
@@ -122,7 +124,19 @@ class SparkSource(SpreadSource):
 
     def _selected(self, form: Form) -> Any:
         """The columns of a form: c0, c1, ..."""
-        return self._plain.selectExpr(*form.expressions(self._places))
+        names = [column.name for column in self.columns]
+        if len({name.casefold() for name in names}) == len(names):
+            return self.frame.selectExpr(*form.expressions({name: quoted_name(name) for name in names}))
+        return self._plain.selectExpr(*form.expressions({name: f"c{k}" for k, name in enumerate(names)}))
+
+
+def quoted_name(name: str) -> str:
+    """A column as an expression; dots and blanks mean nothing.
+
+    >>> quoted_name("a.b")
+    '`a.b`'
+    """
+    return "`" + name.replace("`", "``") + "`"
 
 
 def partitions_of(frame: Any) -> int | None:
