@@ -158,3 +158,11 @@ def test_mixtures_are_summed_by_one_logarithm(cells: list[tuple[float, float, fl
     expected = log_mixture(odds, relevant, irrelevant).sum()
     found = summed_log_mixture(odds, relevant, irrelevant)
     assert found == expected or found == pytest.approx(expected, rel=1e-12, abs=1e-12 * len(odds))
+
+
+def test_rows_are_left_out_of_a_category_column_without_a_single_cell_as_if_it_were_not_there() -> None:
+    table = {"b": ["u", "v"] * 4, "y": ["k", "k", "l", "l"] * 2}
+    expected = bw.fit(table, "y", model="averaged").leave_one_out(table)
+    empty: dict[str, list[str | None]] = {"a": [None] * 8, **table}
+    found = bw.fit(empty, "y", model="averaged", kinds={"a": "category"}).leave_one_out(empty)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)

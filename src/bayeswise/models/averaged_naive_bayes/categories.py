@@ -85,6 +85,8 @@ class AveragedTable(CategoryTable):
         """(n_rows,) by the chain rule: the evidence of all rows less that of the row given the others."""
         cells = self._cells(codes)
         present = cells >= 0
+        if not present.any():
+            return np.full(len(codes), self.log_factor)
         at = np.where(present, cells, 0)
         weight = np.where(present, leaving.weights, 0.0)
         mine = self._log_of_row(self.count[leaving.groups, at], self.total[leaving.groups], at, weight)
