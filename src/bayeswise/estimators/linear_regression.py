@@ -20,7 +20,7 @@ from bayeswise.estimators.checking import present
 from bayeswise.estimators.features import ExpandedColumns, batches_of, schema_for
 from bayeswise.estimators.targets import number_column, row_weights
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import FitError, NotMergedError
+from bayeswise.foundation.errors import FitError
 from bayeswise.models.regression.features import is_wide
 from bayeswise.models.regression.glm import IteratedModel, refuse_outside
 from bayeswise.models.regression.learning import iterated_of, tell_dependent
@@ -133,9 +133,8 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
     @available_if(_has_moments)  # type: ignore[untyped-decorator]
     def merge(self, other: LinearRegression) -> LinearRegression:
         """A new estimator that has learned the rows of both."""
-        if not isinstance(other._model, LinearModel):
-            raise NotMergedError(f"{other!r} keeps no moments", fix="merge models of a gaussian likelihood")
         self._moments_model()
+        other._moments_model()
         return self._merged_with(other)
 
     # -- answering --------------------------------------------------------------------------------------------
@@ -220,11 +219,7 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
     def _moments_model(self) -> LinearModel:
         check_is_fitted(self)
         if not isinstance(self.model_, LinearModel):
-            wide = isinstance(self.model_, WideModel)
-            raise FitError(
-                "the model keeps no moments" + " of so many columns" * wide,
-                fix="fit all rows at once, or begin with partial_fit" if wide else "fit with likelihood='gaussian'",
-            )
+            raise self.model_.not_merged()
         return self.model_
 
     def _moments_of(

@@ -302,8 +302,10 @@ class LinearModel(RegressionModel):
         """What the model would learn of these rows."""
         return moments_of(self.schema, batch, target, missing=self.settings.missing)
 
-    def merge(self, other: LinearModel) -> LinearModel:
+    def merge(self, other: RegressionModel) -> LinearModel:
         """The model of both sets of rows; schema and settings must be the same."""
+        if not isinstance(other, LinearModel):
+            raise other.not_merged()
         for what in ("schema", "settings"):
             mine, theirs = getattr(self, what), getattr(other, what)
             if fingerprint(mine) != fingerprint(theirs):

@@ -16,7 +16,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import KindError
+from bayeswise.foundation.errors import KindError, NotMergedError
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.solving.newton import Certificate
@@ -106,6 +106,21 @@ class RegressionModel(WeightedModel):
     """E[y | row] = w0 + w . x, or its exponential."""
 
     settings: LinearSettings
+
+    def merge(self, other: Any) -> RegressionModel:
+        """The model of both sets of rows, where the moments of rows are kept."""
+        raise self.not_merged()
+
+    def forget(self, table: Any, *, again: bool = False) -> RegressionModel:
+        """The model that has never seen these rows, where the moments of rows are kept."""
+        raise self.not_merged()
+
+    def not_merged(self) -> NotMergedError:
+        """Why rows cannot be added or taken away."""
+        return NotMergedError(
+            "the model keeps no moments of its rows, only the weights that were found",
+            fix="fit all rows at once, or with a gaussian likelihood and prior",
+        )
 
     def learned_like(self, table: Any) -> tuple[RegressionModel, Report]:
         """The regression of the table under the same columns and settings, and what was met."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import SchemaError
+from bayeswise.foundation.errors import NotMergedError, SchemaError
 from bayeswise.models.regression.features import Features, entries_of_moments, is_wide, refuse_no_room
 from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel, evidence_of_learned_rows
@@ -93,6 +93,12 @@ class WideModel(RegressionModel):
     @property
     def rows_learned(self) -> float:
         return self.n_rows
+
+    def not_merged(self) -> NotMergedError:
+        return NotMergedError(
+            "the model keeps no moments of so many columns",
+            fix="fit all rows at once, or begin with partial_fit of bw.LinearRegression",
+        )
 
     def regression_facts(self) -> RegressionFacts:
         noise = None if self.has_log_link else self.noise
