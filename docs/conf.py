@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-sys.path.insert(0, str(DOCS))  # the extensions in site/
+sys.path.insert(0, str(DOCS))  # the extensions in site_tools/
 os.environ.update(COLUMNS="88", NO_COLOR="1", MPLBACKEND="agg")
 
 from site_tools import galleries  # noqa: E402
@@ -20,6 +20,7 @@ extensions = [
     "myst_parser",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "site_tools.galleries",
     "site_tools.pages",
     "site_tools.mathml",
     "site_tools.reference",

@@ -1,6 +1,15 @@
-"""Scripts that are run, shown with their pictures, and offered as notebooks."""
+"""Scripts that are run, shown with their pictures, and offered as notebooks; those of the lectures with their outputs."""
 
 from __future__ import annotations
+
+import asyncio
+import os
+import zipfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 SETTINGS = {
     "examples_dirs": ["gallery", "lectures"],
@@ -20,3 +29,41 @@ SETTINGS = {
     "image_scrapers": ("matplotlib",),
     "reset_modules": ("matplotlib",),
 }
+EXECUTED = "generated/lectures"
+IN_NOTEBOOKS = "module://matplotlib_inline.backend_inline"  # the pages themselves are drawn without a kernel
+KERNELS = 2  # at a time
+SECONDS = 100  # that a cell may take
+
+
+async def execute(path: Path, free: asyncio.Semaphore) -> None:
+    """Run a notebook in a kernel of its own and keep its outputs: the same script gives the same bytes."""
+    import nbformat
+    from jupyter_client.manager import AsyncKernelManager
+    from nbclient import NotebookClient
+
+    notebook = nbformat.read(path, as_version=4)
+    async with free:
+        kernel = AsyncKernelManager(kernel_name="python3", transport="ipc")
+        client = NotebookClient(notebook, km=kernel, timeout=SECONDS, record_timing=False, kernel_name="python3")
+        await client.async_execute(env={**os.environ, "MPLBACKEND": IN_NOTEBOOKS})
+    notebook.metadata["language_info"].pop("version", None)  # of the Python that built the site
+    nbformat.write(notebook, path)
+    with zipfile.ZipFile(path.with_suffix(".zip"), "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in (path.with_suffix(".py"), path):
+            archive.writestr(zipfile.ZipInfo(file.name), file.read_bytes(), zipfile.ZIP_DEFLATED)
+
+
+async def execute_all(folder: Path) -> None:
+    """Run every notebook of a folder."""
+    free = asyncio.Semaphore(KERNELS)
+    await asyncio.gather(*(execute(path, free) for path in sorted(folder.glob("*.ipynb"))))
+
+
+def initialised(app: Sphinx) -> None:
+    if app.builder.format == "html":
+        asyncio.run(execute_all(Path(app.srcdir) / EXECUTED))
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.connect("builder-inited", initialised, priority=900)  # after the scripts have become notebooks
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -27,6 +27,11 @@ class Display(Tabular):
     ax_: Axes | None = None
     figure_: Any = None
 
+    def __repr__(self) -> str:
+        """The kind of picture and, once it is drawn, its title: a notebook shows it beside the picture."""
+        title = "" if self.ax_ is None else " ".join(self.ax_.get_title(loc="left").split())
+        return f"{type(self).__name__}({shown(title, 80) if title else ''})"
+
     def plot(self, ax: Axes | None = None) -> Self:
         """Draw into the axes, or into a new figure; afterwards they are `ax_` and `figure_`."""
         if ax is None:

@@ -179,6 +179,7 @@ def test_an_object_draws_its_own_picture(name: str) -> None:
     columns = shown.to_columns()
     assert len({len(column) for column in columns.values()}) == 1
     assert shown.figure_ is shown.ax_.figure
+    assert " object at 0x" not in repr(shown) and repr(shown).startswith(type(shown).__name__)
     if not any(part in name for part in WITHOUT_AXES):
         assert shown.ax_.get_xlabel()
         assert shown.ax_.get_title(loc="left")
