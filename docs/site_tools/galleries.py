@@ -1,4 +1,4 @@
-"""Scripts that are run, shown with their pictures, and offered as notebooks; those of the lectures with their outputs."""
+"""Scripts that are run, shown with their pictures, and offered as notebooks; those of lectures with their outputs."""
 
 from __future__ import annotations
 
