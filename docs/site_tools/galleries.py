@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import tempfile
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -43,9 +44,10 @@ async def execute(path: Path, free: asyncio.Semaphore) -> None:
 
     notebook = nbformat.read(path, as_version=4)
     async with free:
-        kernel = AsyncKernelManager(kernel_name="python3", transport="ipc")
-        client = NotebookClient(notebook, km=kernel, timeout=SECONDS, record_timing=False, kernel_name="python3")
-        await client.async_execute(env={**os.environ, "MPLBACKEND": IN_NOTEBOOKS})
+        with tempfile.TemporaryDirectory() as folder:
+            kernel = AsyncKernelManager(kernel_name="python3", transport="ipc", ip=f"{folder}/kernel")
+            client = NotebookClient(notebook, km=kernel, timeout=SECONDS, record_timing=False)
+            await client.async_execute(env={**os.environ, "MPLBACKEND": IN_NOTEBOOKS})
     notebook.metadata["language_info"].pop("version", None)  # of the Python that built the site
     nbformat.write(notebook, path)
     with zipfile.ZipFile(path.with_suffix(".zip"), "w", zipfile.ZIP_DEFLATED) as archive:
