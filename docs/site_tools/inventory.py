@@ -161,16 +161,17 @@ def _entry(name: str, value: Any, kind: str, otherwise: str | None = None) -> En
             "" if parameter.default is parameter.empty else repr(parameter.default),
             _type_of(parameter.annotation),
             parameter.kind,
-            docstring.meanings.get(parameter.name) or _shared_meaning(name, parameter.name),
+            docstring.meanings.get(parameter.name) or shared_meanings().get(place_of(name, parameter.name) or ""),
         )
         for parameter in (signature.parameters.values() if signature else ())
     )
     return Entry(name, value, kind, docstring, parameters, signature)
 
 
-def _shared_meaning(owner: str, parameter: str) -> str | None:
-    """What the table says of a parameter: in this place, else wherever it occurs."""
-    return shared_meanings().get(f"{owner}.{parameter}") or shared_meanings().get(parameter)
+def place_of(owner: str, parameter: str) -> str | None:
+    """Where the table describes a parameter: of this owner, of methods or classes of its name, else wherever it is."""
+    places = (f"{owner}.{parameter}", f"{owner.rpartition('.')[2]}.{parameter}", parameter)
+    return next((place for place in places if place in shared_meanings()), None)
 
 
 def _doc(value: Any) -> str | None:

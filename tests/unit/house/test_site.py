@@ -10,14 +10,32 @@ import os
 import re
 import runpy
 import shutil
-from collections.abc import Callable, Iterator
+import sys
+import typing
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
-from site_tools.inventory import entry_of, fitted, listed, members, public_names
+from site_tools.inventory import (
+    Entry,
+    Parameter,
+    entry_of,
+    fitted,
+    listed,
+    members,
+    place_of,
+    public_names,
+    shared_meanings,
+)
 
 import bayeswise as bw
+from bayeswise.acquisition import choosing
+from bayeswise.exports import dialects
+from bayeswise.models.description_length import bits
+from bayeswise.networks.inference import estimate
+from bayeswise.networks.learning import counts
+from bayeswise.posteriors import calibration
 
 ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
@@ -75,6 +93,93 @@ def test_every_parameter_of_a_fitted_model_is_described() -> None:
     entries = [method for line in lines for method in fitted(line)[1]]
     assert {each.name: each.undescribed for each in entries if each.undescribed} == {}
     assert [each.name for each in entries if not each.docstring.parts] == []
+
+
+def described_parameters() -> Iterator[tuple[Entry, Parameter]]:
+    """Every parameter that the reference describes."""
+    lines = lines_of("fitted", DOCS / "reference" / "models.md")
+    entries = [entry_of(name) for name in public_names()]
+    for entry in [*entries, *(m for e in entries for m in members(e)), *(m for line in lines for m in fitted(line)[1])]:
+        yield from ((entry, parameter) for parameter in entry.parameters if parameter.meaning)
+
+
+# How a text begins, and what of that is in the type of such a parameter; one that takes anything has no type.
+TYPES = {
+    r"whether ": ("bool", "Bool"),
+    r"(among )?how (many|often)": ("int", "float", "Int", "Float", "Exact", "Array"),
+    r"names? of (?!states are)": ("str", "Label"),
+    r"\{": ("Mapping", "dict", "Evidence", "Soft", "Changes", "Likelihood"),
+    r"(the )?positions? ": ("int", "Int"),
+}
+
+
+def test_a_text_about_a_parameter_fits_its_type() -> None:
+    wrong = [
+        f"{entry.name}({parameter.name}: {parameter.type}): {parameter.meaning}"
+        for entry, parameter in described_parameters()
+        for begin, types in TYPES.items()
+        if parameter.type and re.match(begin, parameter.meaning or "") and not any(t in parameter.type for t in types)
+    ]
+    assert wrong == []
+
+
+def test_a_parameter_whose_text_says_what_it_is_by_default_has_a_default() -> None:
+    wrong = [
+        f"{entry.name}({parameter.name}): {parameter.meaning}"
+        for entry, parameter in described_parameters()
+        if "by default" in (parameter.meaning or "") and not parameter.default and parameter.kind.name[:3] != "VAR"
+    ]
+    assert wrong == []
+
+
+def words_of(entry: Entry, parameter: Parameter) -> list[str]:
+    """The words that the type of a parameter allows: those of its `Literal`, also behind a name."""
+    function = getattr(entry.value, "__init__", entry.value) if entry.kind == "class" else entry.value
+    names = {**vars(typing), **vars(sys.modules[entry.value.__module__]), **getattr(function, "__globals__", {})}
+    annotation = entry.shown.parameters[parameter.name].annotation if entry.shown else ""
+    try:
+        allowed = eval(annotation, names) if isinstance(annotation, str) else annotation
+    except (NameError, TypeError):  # imported for type checkers only
+        return []
+    literals = [allowed, *typing.get_args(allowed)]
+    words = [word for each in literals if typing.get_origin(each) is typing.Literal for word in typing.get_args(each)]
+    return [word for word in words if isinstance(word, str)]
+
+
+SAME_AS = {"platt": "sigmoid"}  # another word for it
+
+
+def test_a_text_that_names_one_of_the_allowed_words_names_them_all() -> None:
+    wrong, checked = [], 0
+    for entry, parameter in described_parameters():
+        words = words_of(entry, parameter)
+        said = re.findall(r"[\w-]+", parameter.meaning or "")
+        missing = [word for word in words if word not in said and SAME_AS.get(word) not in said]
+        if set(words).intersection(said) and missing and parameter.default not in [repr(word) for word in missing]:
+            wrong.append(f"{entry.name}({parameter.name}): {parameter.meaning}; not {missing}")
+        checked += len(words) > 1
+    assert wrong == [] and checked > 20
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("dialect", dialects.NAMES),
+        ("strategy", choosing.STRATEGIES),
+        ("code", bits.CODES),
+        ("DynamicNetwork.learn.prior", counts.PRIORS),
+        ("BeliefNetwork.estimate.method", estimate.METHODS),
+        ("evaluation.calibrated.method", ("auto", *calibration.METHODS)),
+    ],
+)
+def test_a_list_of_words_in_the_table_of_parameters_is_that_of_the_code(place: str, words: Sequence[str]) -> None:
+    text = re.sub(r" \(.*?\)|, as far as .*", "", shared_meanings()[place].rpartition(":")[2])
+    assert sorted(re.split(r", | or ", text.strip())) == sorted(words)
+
+
+def test_every_entry_of_the_table_of_parameters_is_used() -> None:
+    used = {place_of(entry.name, parameter.name) for entry, parameter in described_parameters()}
+    assert sorted(set(shared_meanings()) - used) == []
 
 
 def code_in_tables(page: Path) -> Iterator[tuple[str, list[str]]]:

@@ -66,8 +66,8 @@ class MarkovBlanket(Tables):
 
     score: Literal["auto", "bic", "aic", "mdl", "bdeu", "k2"] = setting(
         "auto",
-        "score that the search maximises; auto: of bic, aic, bdeu and k2 the one whose graph predicts the class of "
-        "left-out rows best",
+        "score that the search maximises; auto: of bic (or mdl), aic, bdeu and k2 the one whose graph predicts the "
+        "class of left-out rows best",
         earlier="criterion",
     )
     max_parents: int = setting(3, "maximum number of parents of a node", at_least=1)

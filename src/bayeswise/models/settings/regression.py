@@ -18,7 +18,8 @@ weights_prior = partial(
 )
 weights_scale = partial(
     setting,
-    help="scale of the prior of the weights, for standardised columns; evidence or cv learn it from the rows",
+    help="scale of the prior of the weights, for standardised columns; evidence or cv learn it from the rows, auto "
+    "(linear only) by evidence where prior and likelihood are gaussian",
     metavar="X|evidence|cv",
     at_least=1e-50,
     at_most=1e50,
