@@ -48,6 +48,10 @@ class Display(Tabular):
         """Inches of a new figure."""
         return self.inches
 
+    def slide_size(self) -> tuple[float, float]:
+        """Inches in which the picture has room with letters of ordinary size: the fewer, the larger on a slide."""
+        return self.size()
+
     def narrow_height(self) -> float:
         """Inches of height on a page that is narrower than the figure, for letters of the same size."""
         return self.size()[1]
@@ -74,7 +78,8 @@ class Display(Tabular):
 
     def on_page(self, size: Size) -> tuple[Any, float]:
         """A new figure in the proportions of a page, and by how much it is to be scaled; `figure_` stays as it is."""
-        width, height, scale = _page(size, self.size(), self.narrow_height())
+        own = self.slide_size() if size == "slide" else self.size()
+        width, height, scale = _page(size, own, self.narrow_height())
         figure, ax = pyplot().subplots(figsize=(width / scale, height / scale), layout="constrained")
         self.draw(ax)
         return figure, scale

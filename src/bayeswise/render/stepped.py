@@ -54,6 +54,10 @@ class SteppedDisplay(Display):
     def size(self) -> tuple[float, float]:
         return self._inches(_MOST_ACROSS)
 
+    def slide_size(self) -> tuple[float, float]:
+        wide, narrow = self._inches(_MOST_ACROSS), self._inches(_ACROSS_NARROW)
+        return narrow if narrow[1] / 7.5 < wide[0] / 13.33 else wide  # what limits each of them
+
     def narrow_height(self) -> float:
         return self._inches(_ACROSS_NARROW)[1]
 

@@ -220,16 +220,23 @@ def written(figure: Any, monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any
     return [(text.get_text(), text.get_window_extent().get_points() * to_points) for text in found]
 
 
+SMALL_ON_SLIDES = ("solution.plot", "tornado.plot")  # many nodes, many bars
+
+
 @pytest.mark.parametrize("size", ["slide", "paper"])
 @pytest.mark.parametrize("name", PLOTS)
 def test_no_text_covers_another_or_leaves_the_page(name: str, size: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    figure, _ = drawn(name).on_page(size)
+    from matplotlib.text import Text
+
+    figure, scale = drawn(name).on_page(size)
     texts = written(figure, monkeypatch)
     edge = 72.0 * figure.get_size_inches()
     outside = [text for text, (low, high) in texts if (low < -1.0).any() or (high > edge + 1.0).any()]
     pairs = itertools.combinations(texts, 2)
     covered = [(a, b) for (a, one), (b, two) in pairs if (common(one, two) > 1.0).all()]
     assert (outside, covered) == ([], [])
+    if size == "slide" and name not in SMALL_ON_SLIDES:
+        assert min(text.get_fontsize() * scale for text in figure.findobj(Text) if text.get_text()) >= 10.0  # points
 
 
 def common(one: Any, two: Any) -> Any:

@@ -63,6 +63,9 @@ class ClassDensityDisplay(Display):
     def size(self) -> tuple[float, float]:
         return 7.2, 1.8 + 1.75 * len(self.panels)
 
+    def slide_size(self) -> tuple[float, float]:
+        return 7.2, 1.6 + 1.05 * len(self.panels)
+
     def draw(self, ax: Axes) -> None:
         ax.set_axis_off()
         places = [*_places(len(self.panels)), (0.0, _STRIP)]

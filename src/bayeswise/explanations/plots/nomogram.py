@@ -34,6 +34,9 @@ class NomogramDisplay(Display):
     def size(self) -> tuple[float, float]:
         return 10.0, 2.6 + 0.55 * min(self.most_columns, len(self.nomogram.lines))
 
+    def slide_size(self) -> tuple[float, float]:
+        return 8.0, 2.2 + 0.5 * min(self.most_columns, len(self.nomogram.lines))
+
     def draw(self, ax: Axes) -> None:
         lines = self.nomogram.lines[: self.most_columns]
         names = [
