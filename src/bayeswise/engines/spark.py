@@ -76,6 +76,8 @@ class SparkSource(SpreadSource):
         session = self.frame.sparkSession
         with _errors(), lifted_limit(session, self._row_bytes(columns)):
             found = [bytes(row["answer"]) for row in _answer(session, answers.collect, work.name, watch)]
+        if not found:  # a frame without partitions
+            found = [partitions.answer(work, lambda: streamed(form, iter(())), 0)]
         merged = partitions.merge(work, found)
         self.n_partitions = partitions.n_partitions(work, merged)
         return merged

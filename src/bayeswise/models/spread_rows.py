@@ -16,6 +16,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray, plain
 from bayeswise.models.files import bytes_of, load_contents
 from bayeswise.render.labels import probability_names
+from bayeswise.tables.encoding.plan import plan_for
 from bayeswise.tables.partitions import RowAnswer, SpreadSource
 from bayeswise.tables.schema.labels import Label, label_type_of
 from bayeswise.tables.schema.names import free_name, normal_name
@@ -59,16 +60,22 @@ def answered(
     model: Any, source: SpreadSource, answer: Callable[[Any, Source], Columns], storages: Mapping[str, Storage]
 ) -> Any:
     """A lazy frame of the same library as the source, with what a function says of each of its rows."""
+    return source.extended(_answer_for(model, source, answer, storages))
+
+
+def _answer_for(
+    model: Any, source: SpreadSource, answer: Callable[[Any, Source], Columns], storages: Mapping[str, Storage]
+) -> ModelAnswer:
+    plan_for(model.schema, source)  # refuses a table without the columns of the model before any row is read
     names = tuple(column.name for column in source.columns)
-    return source.extended(ModelAnswer(bytes_of(model), answer, names, tuple(storages.items())))
+    return ModelAnswer(bytes_of(model), answer, names, tuple(storages.items()))
 
 
 def columns_of_answer(
     model: Any, source: SpreadSource, answer: Callable[[Any, Source], Columns], storages: Mapping[str, Storage]
 ) -> dict[str, FloatArray]:
     """What a function says of each row, as numbers on this machine; the columns of the rows stay where they are."""
-    names = tuple(column.name for column in source.columns)
-    work = ModelAnswer(bytes_of(model), answer, names, tuple(storages.items()))
+    work = _answer_for(model, source, answer, storages)
     scored: Any = spread(source.extended(work))
     scored.n_rows = source.n_rows
     parts: dict[str, list[FloatArray]] = {name: [] for name in storages}

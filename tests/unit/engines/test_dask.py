@@ -63,6 +63,13 @@ def test_partitions_may_be_empty() -> None:
     assert digest(few, "naive Bayes") == digest(TABLE[TABLE["visits"] == 3], "naive Bayes")
 
 
+def test_a_table_without_a_number_gives_the_same_bytes() -> None:
+    table = TABLE[["colour", "class"]]
+    assert digest(dd.from_pandas(table, npartitions=3), "naive Bayes") == digest(table, "naive Bayes")
+    with pytest.raises(SchemaError, match="no column to learn from"):
+        bw.fit(dd.from_pandas(table[["class"]], npartitions=2), "class")
+
+
 def test_a_network_is_learned_from_partitions() -> None:
     table = TABLE[["colour", "class", "member", "visits", "times", "price"]]
     ways: list[dict[str, Any]] = [
@@ -261,6 +268,15 @@ def test_decisions_are_made_where_the_rows_are() -> None:
     here = bw.decide(model, TABLE, costs)
     for name, column in here.to_columns().items():
         assert rows[name].tolist() == column
+
+
+@pytest.mark.parametrize("method", ["predict", "predict_proba", "explain"])
+def test_rows_without_a_column_of_the_model_are_refused_before_they_are_computed(method: str) -> None:
+    model, without = fitted(TABLE, "naive Bayes"), dd.from_pandas(TABLE.drop(columns="height"), npartitions=2)
+    with pytest.raises(MissingColumnError, match="Dask DataFrame has no column 'height', which the model looks at"):
+        getattr(model, method)(without)
+    with pytest.raises(MissingColumnError, match="no column 'height'"):
+        bw.decide(model, without, {"act": {"a": 0.0, "b": 5.0, "c": 1.0}, "wait": {"a": 2.0, "b": 0.5, "c": 0.1}})
 
 
 def test_a_number_is_predicted_where_the_rows_are() -> None:

@@ -185,6 +185,11 @@ def test_names_may_differ_in_case_only(spark: Any) -> None:
     assert model.predict(rows).toArrow()["predicted"].to_pylist() == model.predict(table)
 
 
+def test_a_frame_without_partitions_has_no_rows(frame: Any) -> None:
+    with pytest.raises(SchemaError, match="the table has columns but no rows"):
+        bw.fit(frame.limit(0), "class")
+
+
 def test_an_executor_without_the_package_is_named(frame: Any) -> None:
     def without(batches: Iterator[Any]) -> Iterator[Any]:
         raise ModuleNotFoundError("No module named 'bayeswise'", name="bayeswise")

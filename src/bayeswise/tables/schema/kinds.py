@@ -255,7 +255,8 @@ def sure_numbers(
     finite = np.isfinite(low) & np.isfinite(high)
     sure = plain if plain.all() else plain | (finite & [overrides[name].kind == "number" for name in names])
     open_to = [overrides[name].kind is None and not overrides[name].flag_is_number for name in names]
-    flags = flags_in(list(compress(names, plain & (low == 0.0) & (high == 1.0) & open_to)))
+    between = plain & (low == 0.0) & (high == 1.0) & np.array(open_to, dtype=np.bool_)
+    flags = flags_in(list(compress(names, between)))
     return {**_alike(list(compress(names, sure)), "number", overrides), **_alike(flags, "binary", overrides)}
 
 
