@@ -6,8 +6,13 @@ import json
 import re
 import sys
 import time
+from collections.abc import Callable, Iterable
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from bayeswise.engines import Request, Summary, summarise
 from bayeswise.foundation.threads import limit_threads
@@ -42,8 +47,67 @@ def peak_megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit / 1024
 
 
+def by_polars(path: str, target: str) -> int:
+    """The same sums, in doubles, by the streaming engine of polars; the number of rows."""
+    import polars as pl
+
+    frame = pl.scan_csv(path) if path.endswith(".csv") else pl.scan_parquet(path)
+    numbers = [pl.col(name) for name, kind in frame.collect_schema().items() if kind.is_numeric()]
+    sums = [each.sum() for each in numbers] + [(each * each).sum().name.suffix("_squared") for each in numbers]
+    return int(frame.group_by(target).agg(pl.len(), *sums).collect(engine="streaming")["len"].sum())
+
+
+def by_duckdb(path: str, target: str) -> int:
+    """The same sums, in doubles, by DuckDB."""
+    import duckdb
+
+    table = duckdb.read_csv(path) if path.endswith(".csv") else duckdb.read_parquet(path)
+    numbers = [name for name, kind in zip(table.columns, table.types, strict=True) if str(kind) == "DOUBLE"]
+    sums = ", ".join(f"sum({name}), sum({name} * {name})" for name in numbers)
+    return sum(row[0] for row in table.aggregate(f"count(*), {sums}", target).fetchall())
+
+
+def stages(path: str, target: str) -> dict[str, float]:
+    """Processor time of what is done to a file, each stage without those before it."""
+    source = open_source(path)
+    spent = [time.process_time()]
+
+    def done(sweep: Iterable[object]) -> None:
+        for _ in sweep:
+            pass
+        spent.append(time.process_time())
+
+    with Path(path).open("rb") as file:
+        done(iter(partial(file.read, 1 << 20), b""))
+    done(source.chunks([target]))
+    schema = infer_schema(source, target)
+    spent.append(time.process_time())
+    done(Encoder(schema).batches(source))
+    summary_of(path, target)
+    spent.append(time.process_time())
+    read, split, look, parsed, whole = np.diff(spent)
+    return {
+        "bytes read": read,
+        "cells found": split - read,
+        "kinds of columns": look,
+        "numbers parsed": parsed - split,
+        "sums": max(0.0, whole - look - parsed),
+    }
+
+
+READERS: dict[str, Callable[[str, str], int]] = {
+    "bayeswise": lambda path, target: summary_of(path, target).n_rows,
+    "polars": by_polars,
+    "duckdb": by_duckdb,
+}
+
 if __name__ == "__main__":
-    start = time.perf_counter()
-    found = summary_of(sys.argv[1], "y")
-    took = time.perf_counter() - start
-    print(json.dumps({"seconds": took, "megabytes": peak_megabytes(), "rows": found.n_rows}))
+    path, name = sys.argv[1:]
+    if name == "stages":
+        print(json.dumps(stages(path, "y")))
+    else:
+        import_module({"bayeswise": "bayeswise.engines"}.get(name, name))
+        start, busy = time.perf_counter(), time.process_time()
+        n_rows = READERS[name](path, "y")
+        took, busy = time.perf_counter() - start, time.process_time() - busy
+        print(json.dumps({"seconds": took, "busy": busy, "megabytes": peak_megabytes(), "rows": n_rows}))

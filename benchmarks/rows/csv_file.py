@@ -1,4 +1,4 @@
-"""A CSV file larger than memory is meant to hold: time and peak memory, and the same at twice the size."""
+"""Files larger than memory: CSV and Parquet to statistics beside three readers, and where the time goes."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property, partial
 from pathlib import Path
@@ -55,12 +55,16 @@ class CsvFile:
         return path
 
     @cached_property
+    def parquet(self) -> Path:
+        import duckdb
+
+        path = self.path.with_suffix(".parquet")
+        duckdb.read_csv(str(self.path)).write_parquet(str(path))
+        return path
+
+    @cached_property
     def ours(self) -> dict[str, float]:
-        """Seconds, peak megabytes and rows of a fresh process that makes statistics of the file."""
-        command = [sys.executable, "-m", "benchmarks.tables", str(self.path)]
-        answer = subprocess.run(command, check=True, capture_output=True, text=True)
-        found: dict[str, float] = json.loads(answer.stdout)
-        return found
+        return answer_of(self.path, "bayeswise")
 
     @cached_property
     def seconds_by_pandas(self) -> float:
@@ -76,6 +80,44 @@ class CsvFile:
     @property
     def bytes(self) -> int:
         return self.path.stat().st_size
+
+
+def answer_of(path: Path, what: str) -> dict[str, float]:
+    """Seconds, processor time, peak megabytes and rows of a fresh process that makes statistics of a file."""
+    command = [sys.executable, "-m", "benchmarks.tables", str(path), what]
+    answer = subprocess.run(command, check=True, capture_output=True, text=True)
+    found: dict[str, float] = json.loads(answer.stdout)
+    return found
+
+
+@dataclass(frozen=True)
+class ReaderRace:
+    """Ours beside another reader of the same file, each in fresh processes in turn, by the processor time of both."""
+
+    what: str
+    path: Callable[[], Path]
+    reader: str
+    at_least: float | None
+
+    def run(self, size: Size) -> Outcome:
+        turns = [
+            (answer_of(self.path(), "bayeswise"), answer_of(self.path(), self.reader)) for _ in range(size.repeats)
+        ]
+        ours, peer = (min(each["busy"] for each in side) for side in zip(*turns, strict=True))
+        target = "" if self.at_least is None else f">= {self.at_least:g}x"
+        met = None if self.at_least is None else peer / ours >= self.at_least
+        return Outcome(self.what, ours, peer, "s", peer / ours, target, met)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """The processor time of one stage; there is no target."""
+
+    what: str
+    measure: Callable[[], float]
+
+    def run(self, size: Size) -> Outcome:
+        return Outcome(self.what, self.measure(), None, "s", None, "", None)
 
 
 @dataclass(frozen=True)
@@ -99,6 +141,13 @@ def rows(size: Size) -> Iterator[Row]:
     twice = CsvFile(folder, 2 * size.csv_gigabytes)
     part = CsvFile(folder, min(PART_GIGABYTES, size.csv_gigabytes / 2))
     name = f"CSV of {size.csv_gigabytes:g} GB to statistics"
+    part_name = f"{part.gigabytes:g} GB to statistics, processor time"
+    for form, path in (("CSV", lambda: part.path), ("the same rows as Parquet", lambda: part.parquet)):
+        yield ReaderRace(f"{form}, {part_name} | polars, streaming", path, "polars", at_least=1)
+        yield ReaderRace(f"{form}, {part_name} | DuckDB", path, "duckdb", at_least=None)
+    spent = cache(lambda: answer_of(part.path, "stages"))
+    for stage in ("bytes read", "cells found", "kinds of columns", "numbers parsed", "sums"):
+        yield Stage(f"CSV of {part.gigabytes:g} GB, processor time: {stage}", partial(_stage, spent, stage))
     yield TimePerByte(f"{name} | read_csv + GaussianNB", whole, part, at_least=3)
     yield Figure(f"{name}: peak memory", lambda: whole.ours["megabytes"], at_most=500, unit="MB")
     yield Figure("the same at twice the size: peak memory", lambda: twice.ours["megabytes"], at_most=500, unit="MB")
@@ -108,6 +157,10 @@ def rows(size: Size) -> Iterator[Row]:
         at_most=1.1,
         unit="x",
     )
+
+
+def _stage(spent: Callable[[], dict[str, float]], stage: str) -> float:
+    return spent()[stage]
 
 
 def growth(whole: CsvFile, twice: CsvFile) -> float:

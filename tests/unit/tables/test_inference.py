@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,14 +11,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from bayeswise.foundation.errors import BayeswiseError, MissingColumnError, NonFiniteError, ParameterError, SchemaError
+from bayeswise.tables.schema.extremes import extremes
 from bayeswise.tables.schema.inference import Examination, examine, infer_schema
 from bayeswise.tables.schema.kinds import Finding, infer_kind
 from bayeswise.tables.schema.overrides import Override
 from bayeswise.tables.schema.schema import Column
 from bayeswise.tables.source import open_source
+from bayeswise.tables.sources.table import TableSource
 
 CsvOf = Callable[..., Path]
 
@@ -431,3 +437,43 @@ def test_columns_that_differ_by_name_only_are_made_once(monkeypatch: pytest.Monk
     assert sorted(made) == ["gene0", "gene3", "gene7"]
     assert schema == examine(open_source(frame), "y", missing={"gene7": "error"}, ignore=["gene3"]).schema
     assert (schema["gene7"].missing, schema["gene3"].kind, schema["gene99"].name) == ("error", "ignored", "gene99")
+
+
+def test_what_a_parquet_file_states_of_its_numbers_is_what_a_sweep_finds(tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "plain": [1.5, None, -2.0, 7.25] * 50,
+            "counted": range(200),
+            "gaps": [1, 1, None, 9] * 50,
+            "flag": [0.0, 1.0, 1.0, None] * 50,
+            "text": ["a", "b", "c", "d"] * 50,
+            "empty": pl.Series([None] * 200, dtype=pl.Float64),
+        }
+    )
+    frame.write_parquet(tmp_path / "numbers.parquet", row_group_size=30)
+    source = open_source(tmp_path / "numbers.parquet")
+    assert isinstance(source, TableSource)
+    names = [column.name for column in source.columns if column.name != "text"]
+    stated = source.stated_extremes(names)
+    assert stated["plain"] == (-2.0, 7.25, 150) and stated["counted"] == (0.0, 199.0, 200)
+    assert stated["gaps"] == (1.0, 9.0, 150) and "empty" not in stated
+    swept = extremes(open_source(frame), names)
+    for found, expected in zip(extremes(source, names), swept, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert infer_schema(source) == infer_schema(open_source(frame))
+
+
+def test_numbers_of_which_some_may_be_nan_are_swept_if_their_number_matters(tmp_path: Path) -> None:
+    values = [float(n) for n in range(1, 11)] + [math.nan] * 5  # all of 1 to 10, and cells without a number
+    pq.write_table(pa.table({"row": values, "x": [0.5, *values[1:]]}), tmp_path / "nan.parquet")
+    source = open_source(tmp_path / "nan.parquet")
+    assert isinstance(source, TableSource)
+    assert source.stated_extremes(["row", "x"]).keys() <= {"x"}
+    assert infer_schema(source) == infer_schema(open_source({"row": values, "x": [0.5, *values[1:]]}))
+
+
+def test_a_parquet_file_without_statistics_is_swept(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"x": [0.5, 2.0, 9.0]}), tmp_path / "bare.parquet", write_statistics=False)
+    source = open_source(tmp_path / "bare.parquet")
+    assert isinstance(source, TableSource) and source.stated_extremes(["x"]) == {}
+    assert [column.kind for column in infer_schema(source)] == ["number"]

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.tables.source import Source
+from bayeswise.tables.sources.table import TableSource
 
 _WIDEST = 2.0**53
 _FOLD = 64
@@ -18,10 +19,16 @@ Extremes: TypeAlias = tuple[FloatArray, FloatArray, IntArray]  # the least, the 
 
 def extremes(source: Source, names: list[str]) -> Extremes:
     """The least, the largest and the number of cells of each column; NaN where there is none."""
-    found = no_extremes(len(names))
-    for chunk in source.chunks(names):
-        found = both_extremes(found, extremes_of(chunk.matrix(names)[0]))
-    return found
+    stated = source.stated_extremes(names) if isinstance(source, TableSource) else {}
+    others = [name for name in names if name not in stated]
+    found = no_extremes(len(others))
+    for chunk in source.chunks(others) if others else ():
+        found = both_extremes(found, extremes_of(chunk.matrix(others)[0]))
+    if not stated:
+        return found
+    swept = dict(zip(others, zip(*found, strict=True), strict=True))
+    low, high, present = zip(*(stated.get(name) or swept[name] for name in names), strict=True)
+    return np.array(low), np.array(high), np.array(present, dtype=np.int64)
 
 
 def no_extremes(n_columns: int) -> Extremes:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import glob
 import json
+import math
 import os
 import re
 import tempfile
 import weakref
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from bayeswise import _kernels
 from bayeswise.foundation.errors import SchemaError, SourceError, quoted, shortened
@@ -26,6 +27,12 @@ _CLASS = re.compile(r"^(\w+ )+Error: ")  # "Invalid Input Error: " tells a reade
 _MAGIC = re.compile(r"([*?[])")
 _NUMBERED = re.compile(r"(.*)_[0-9]+", re.DOTALL)
 _PACKED = (".gz", ".bz2", ".zst")  # JSON is unpacked by its suffix
+_INTEGERS = frozenset(f"{sign}{size}INT" for sign in ("", "U") for size in ("TINY", "SMALL", "BIG")) | {
+    "INTEGER",
+    "UINTEGER",
+}
+_FLOATS = frozenset({"DOUBLE", "FLOAT"})
+_Group: TypeAlias = tuple[str | None, str | None, int, int | None]  # least, largest, cells, missing ones among them
 _SETTINGS = (
     "SET enable_progress_bar = false",
     "SET preserve_insertion_order = true",
@@ -207,6 +214,45 @@ class ParquetSource(ScanSource):
         _, n_columns = next(nodes)
         names = [_top_name(nodes) for _ in range(n_columns)]
         return [column._replace(name=name) for column, name in zip(columns, names, strict=True)]
+
+    def stated_extremes(self, columns: Sequence[str]) -> Mapping[str, tuple[float, float, int]]:
+        """What the writer of the file says of each group of rows; nothing of a column that it says too little of."""
+        groups = self._groups_of_rows()
+        stated = {}
+        for name, index in zip(columns, self.positions(columns), strict=True):
+            kind, found = str(self._relation.types[index]), _together(groups.get(index, ()))
+            if found is not None and (kind in _INTEGERS or (kind in _FLOATS and _no_matter_how_many(*found))):
+                stated[name] = found
+        return stated
+
+    def _groups_of_rows(self) -> dict[int, list[_Group]]:
+        """By column; none of a file with columns inside of columns."""
+        fields = "column_id, stats_min_value, stats_max_value, num_values, stats_null_count"
+        groups: dict[int, list[_Group]] = {}
+        for index, *group in self._database.execute(f"SELECT {fields} FROM parquet_metadata({self._file})").fetchall():
+            groups.setdefault(index, []).append(tuple(group))
+        return groups if len(groups) == len(self.columns) else {}
+
+
+def _together(groups: Sequence[_Group]) -> tuple[float, float, int] | None:
+    """The least, the largest and the number of cells of all groups; None if one of them does not say."""
+    low, high, present = math.inf, -math.inf, 0
+    for least, most, n_cells, n_missing in groups:
+        if n_missing == n_cells:
+            continue
+        if n_missing is None or least is None or most is None or not float(least) <= float(most):
+            return None
+        low, high, present = min(low, float(least)), max(high, float(most)), present + n_cells - n_missing
+    return (low, high, present) if present else None
+
+
+def _no_matter_how_many(low: float, high: float, present: int) -> bool:
+    """Whether numbers cannot be all of a range, however many of them are NaN, which a file counts as present.
+
+    >>> _no_matter_how_many(1.0, 3.5, 4), _no_matter_how_many(1.0, 3.0, 4)
+    (True, False)
+    """
+    return high - low + 1.0 > present or not (high - low).is_integer()
 
 
 def _top_name(nodes: Iterator[tuple[str, int | None]]) -> str:

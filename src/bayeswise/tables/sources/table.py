@@ -87,6 +87,10 @@ class TableSource(ABC):
                 fix="check the spelling",
             ) from None
 
+    def stated_extremes(self, columns: Sequence[str]) -> Mapping[str, tuple[float, float, int]]:
+        """The least, the largest and the number of cells of columns of numbers, of those whose file states them."""
+        return {}
+
     def chunks(self, columns: Sequence[str]) -> Iterator[TableChunk]:
         indices = list(dict.fromkeys(self.positions(columns))) or [0]
         sweep = Sweep(self, indices)
