@@ -20,6 +20,12 @@ struct Digit {
     int64_t radix, shift;  // the code plus shift is the digit: a cell that may be missing has one more
 };
 
+// Likelihoods that cells of a column may have in the place of a state: code n_states + k is the k-th of them.
+struct SoftCells {
+    const double* likelihoods = nullptr;  // (n_cells, n_states)
+    int64_t n_cells = 0;
+};
+
 struct Part {
     std::vector<int> cliques;  // children before parents; none: a table all of whose nodes are observed
     const Use* constant = nullptr;
@@ -31,9 +37,10 @@ struct Part {
 
 class Batch {
 public:
-    // `columns` are nodes; `observed` tells which of them are cut out of the tables.
-    Batch(const Tree& tree, const std::vector<uint8_t>& observed, const std::vector<int>& columns, size_t n_rows)
-        : tree_(tree), observed_(observed), columns_(columns), run_(tree), wide_(tree),
+    // `columns` are nodes; `observed` tells which of them are cut out of the tables, and these have no soft cells.
+    Batch(const Tree& tree, const std::vector<uint8_t>& observed, const std::vector<int>& columns,
+          const std::vector<SoftCells>& soft, size_t n_rows)
+        : tree_(tree), observed_(observed), columns_(columns), soft_(soft), run_(tree), wide_(tree),
           width_(size_t(tree.cliques[size_t(tree.root)].cells())) {
         const size_t n_nodes = tree.network.sizes.size();
         seen_ = Findings{std::vector<int32_t>(n_nodes, -1), std::vector<const double*>(n_nodes, nullptr)};
@@ -70,6 +77,7 @@ private:
     const Tree& tree_;
     const std::vector<uint8_t>& observed_;
     const std::vector<int>& columns_;
+    const std::vector<SoftCells>& soft_;
     Run<double> run_;
     Run<Wide> wide_;
     size_t width_;
@@ -81,7 +89,8 @@ private:
     int64_t known(const int32_t* codes, size_t column) const {
         const int node = columns_[column];
         const int64_t code = codes[column];
-        const bool here = code >= 0 && code < tree_.network.sizes[size_t(node)];
+        const int64_t n_soft = observed_[size_t(node)] ? 0 : soft_[column].n_cells;
+        const bool here = code >= 0 && code < tree_.network.sizes[size_t(node)] + n_soft;
         return here ? code : observed_[size_t(node)] ? 0 : -1;
     }
 
@@ -134,7 +143,8 @@ private:
             if (column < 0) continue;  // a node of which no column tells
             const size_t node = size_t(columns_[size_t(column)]);
             const int64_t shift = observed_[node] ? 0 : 1;
-            part.digits.push_back({size_t(column), tree_.network.sizes[node] + shift, shift});
+            const int64_t n_soft = observed_[node] ? 0 : soft_[size_t(column)].n_cells;
+            part.digits.push_back({size_t(column), tree_.network.sizes[node] + n_soft + shift, shift});
             n_keys *= double(part.digits.back().radix);
         }
         part.keeps = n_keys <= double(kMostKept) && n_keys <= double(n_rows) &&
@@ -147,12 +157,13 @@ private:
     double answer(const Part& part, const int32_t* codes, double* out) {
         for (const Digit& digit : part.digits) {
             const size_t node = size_t(columns_[digit.column]);
-            const int64_t code = known(codes, digit.column);
+            const int64_t code = known(codes, digit.column), size = tree_.network.sizes[node];
             if (observed_[node])
                 seen_.state[node] = int32_t(code);
+            else if (code < size)
+                seen_.likelihood[node] = code < 0 ? nullptr : certain_[digit.column].data() + (size - 1 - code);
             else
-                seen_.likelihood[node] =
-                    code < 0 ? nullptr : certain_[digit.column].data() + (tree_.network.sizes[node] - 1 - code);
+                seen_.likelihood[node] = soft_[digit.column].likelihoods + (code - size) * size;
         }
         if (part.constant) {
             const double p = tree_.network.tables[size_t(part.constant->node)][run_.base(*part.constant, seen_)];

@@ -23,6 +23,7 @@ namespace {
 
 using Codes = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<const double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Table = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Sums = nb::ndarray<double, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 class ExpectedCounts {
@@ -63,14 +64,16 @@ public:
         }
     }
 
-    // Adds w P(cell of a table | row) to the counts; the answer is the sum of w log P(row).
-    double add(const Codes& codes, const std::vector<int>& columns, const Numbers& weights, const Sums& counts) const {
+    // Adds w P(cell of a table | row) to the counts; the answer is the sum of w log P(row). Code n_states + k is the k-th
+    // likelihood in the column's table `soft` (n_likelihoods, n_states), which only columns that are not cut out have.
+    double add(const Codes& codes, const std::vector<int>& columns, const std::vector<Table>& soft,
+               const Numbers& weights, const Sums& counts) const {
         const size_t n_rows = codes.shape(0);
         require(columns.size() == codes.shape(1) && weights.shape(0) == n_rows &&
                     int64_t(counts.shape(0)) == n_entries_ && tables_.is_valid(),
                 "rows, weights and counts do not fit");
+        Row seen = row_of(columns, soft);
         const nb::gil_scoped_release unlocked;
-        Row seen = row_of(columns);
         Run<double> run(tree_);
         Run<Wide> wide(tree_);
         double log_likelihood = 0.0;
@@ -95,12 +98,13 @@ public:
     }
 
     // log P(row) of each row.
-    void log_evidence(const Codes& codes, const std::vector<int>& columns, const Sums& out) const {
+    void log_evidence(const Codes& codes, const std::vector<int>& columns, const std::vector<Table>& soft,
+                      const Sums& out) const {
         const size_t n_rows = codes.shape(0);
         require(columns.size() == codes.shape(1) && out.shape(0) == n_rows && tables_.is_valid(),
                 "rows and answers do not fit");
+        Row seen = row_of(columns, soft);
         const nb::gil_scoped_release unlocked;
-        Row seen = row_of(columns);
         Run<double> run(tree_);
         Run<Wide> wide(tree_);
         for (size_t row = 0; row < n_rows; ++row) {
@@ -113,20 +117,24 @@ public:
     }
 
 private:
-    // What is known of one row, and for each of its columns the likelihoods that stand for a state.
+    // What is known of one row, and for each of its columns the likelihoods that stand for a code: states, then soft ones.
     struct Row {
         Findings found;
-        std::vector<std::vector<double>> certain;
+        std::vector<std::vector<double>> likelihoods;
     };
 
-    Row row_of(const std::vector<int>& columns) const {
+    Row row_of(const std::vector<int>& columns, const std::vector<Table>& soft) const {
+        require(soft.size() == columns.size(), "one table of likelihoods for each column is needed");
         const size_t n_nodes = tree_.network.sizes.size();
         Row row{{std::vector<int32_t>(n_nodes, -1), std::vector<const double*>(n_nodes, nullptr)}, {}};
-        row.certain.resize(columns.size());
+        row.likelihoods.resize(columns.size());
         for (size_t k = 0; k < columns.size(); ++k) {
             const int64_t size = tree_.network.sizes.at(columns[k]);
-            row.certain[k].assign(size_t(size * size), 0.0);
-            for (int64_t s = 0; s < size; ++s) row.certain[k][size_t(s * size + s)] = 1.0;
+            std::vector<double>& each = row.likelihoods[k];
+            each.assign(size_t(size * size), 0.0);
+            for (int64_t s = 0; s < size; ++s) each[size_t(s * size + s)] = 1.0;
+            require(int64_t(soft[k].shape(1)) == size, "a likelihood has one number for each state");
+            each.insert(each.end(), soft[k].data(), soft[k].data() + soft[k].size());
         }
         return row;
     }
@@ -135,11 +143,12 @@ private:
         for (size_t k = 0; k < columns.size(); ++k) {
             const int node = columns[k];
             const int64_t code = codes(at, k), size = tree_.network.sizes[node];
-            require(code < size && (!observed_[node] || code >= 0), "a code is not a state");
+            const int64_t n_codes = observed_[node] ? size : int64_t(row.likelihoods[k].size()) / size;
+            require(code < n_codes && (!observed_[node] || code >= 0), "a code is not a state");
             if (observed_[node])
                 row.found.state[node] = int32_t(code);
             else
-                row.found.likelihood[node] = code < 0 ? nullptr : row.certain[k].data() + code * size;
+                row.found.likelihood[node] = code < 0 ? nullptr : row.likelihoods[k].data() + code * size;
         }
     }
 
@@ -174,9 +183,10 @@ void bind_expected_counts(nb::module_& m) {
         .def_prop_ro("n_cells", &ExpectedCounts::n_cells)
         .def_prop_ro("planned", &ExpectedCounts::planned)
         .def("use", &ExpectedCounts::use, "tables"_a.noconvert())
-        .def("add", &ExpectedCounts::add, "codes"_a.noconvert(), "columns"_a, "weights"_a.noconvert(),
+        .def("add", &ExpectedCounts::add, "codes"_a.noconvert(), "columns"_a, "soft"_a, "weights"_a.noconvert(),
              "counts"_a.noconvert())
-        .def("log_evidence", &ExpectedCounts::log_evidence, "codes"_a.noconvert(), "columns"_a, "out"_a.noconvert());
+        .def("log_evidence", &ExpectedCounts::log_evidence, "codes"_a.noconvert(), "columns"_a, "soft"_a,
+             "out"_a.noconvert());
 }
 
 }  // namespace bayeswise::networks

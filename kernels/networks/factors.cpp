@@ -132,15 +132,24 @@ public:
     }
 
     // The posterior of the targets for each row, (n_rows, n_cells of the root), and the log evidence of each row.
-    // Columns are nodes; a code below 0 is a missing cell, which only nodes that are not sliced may have.
-    std::pair<Owned, Owned> batch(const Codes& codes, const std::vector<int>& columns) const {
+    // Columns are nodes; a code below 0 is a missing cell, n_states + k the k-th likelihood in the column's table
+    // `soft` (n_likelihoods, n_states): only nodes that are not sliced may have these.
+    std::pair<Owned, Owned> batch(const Codes& codes, const std::vector<int>& columns,
+                                  const std::vector<Table>& soft) const {
         const size_t n_rows = codes.shape(0), n_columns = codes.shape(1);
-        require(columns.size() == n_columns && tree_.root >= 0, "columns do not fit the tree");
+        require(columns.size() == n_columns && soft.size() == n_columns && tree_.root >= 0,
+                "columns do not fit the tree");
+        std::vector<SoftCells> cells;
+        for (size_t k = 0; k < n_columns; ++k) {
+            require(int64_t(soft[k].shape(1)) == tree_.network.sizes.at(columns[k]),
+                    "a likelihood has one number for each state");
+            cells.push_back({soft[k].data(), int64_t(soft[k].shape(0))});
+        }
         const size_t width = size_t(tree_.cliques[tree_.root].cells());
         std::vector<double> out(n_rows * width), log_evidence(n_rows);
         {
             nb::gil_scoped_release unlocked;
-            Batch rows(tree_, observed_, columns, n_rows);
+            Batch rows(tree_, observed_, columns, cells, n_rows);
             for (size_t row = 0; row < n_rows; ++row) {
                 if (row % 64 == 0) check_interrupts();
                 log_evidence[row] = rows.row(codes.data() + row * n_columns, out.data() + row * width);

@@ -437,7 +437,10 @@ class JunctionTree:
         self, nodes: Sequence[int], states: Sequence[int], soft: SoftEvidence
     ) -> tuple[FloatArray, float]: ...
     def best(self, states: Sequence[int], soft: SoftEvidence) -> tuple[list[int], float]: ...
-    def batch(self, codes: CodeArray, columns: Sequence[int]) -> tuple[FloatArray, FloatArray]: ...
+    def batch(
+        self, codes: CodeArray, columns: Sequence[int], soft: Sequence[FloatArray]
+    ) -> tuple[FloatArray, FloatArray]:
+        """Posteriors and log P(row); code n_states + k is the k-th likelihood in `soft` of a column (any, n_states)."""
 
 def count_family(
     columns: UnsignedCodes,
@@ -519,9 +522,21 @@ class ExpectedCounts:
         """False where planning was given up: n_cells is then the least that is needed, and nothing can be asked."""
     def use(self, tables: FloatArray) -> None:
         """All tables one after the other, the node's states adjacent."""
-    def add(self, codes: CodeArray, columns: Sequence[int], weights: FloatArray, counts: FloatArray) -> float:
-        """Adds w P(cell | row) for each cell of each table; the answer is the sum of w log P(row)."""
-    def log_evidence(self, codes: CodeArray, columns: Sequence[int], out: FloatArray) -> None:
+    def add(
+        self,
+        codes: CodeArray,
+        columns: Sequence[int],
+        soft: Sequence[FloatArray],
+        weights: FloatArray,
+        counts: FloatArray,
+    ) -> float:
+        """Adds w P(cell | row) for each cell of each table; the answer is the sum of w log P(row).
+
+        Code n_states + k is the k-th likelihood in `soft` of a column (any, n_states).
+        """
+    def log_evidence(
+        self, codes: CodeArray, columns: Sequence[int], soft: Sequence[FloatArray], out: FloatArray
+    ) -> None:
         """log P(row) of each row."""
 
 # -- sequences.cpp: forward and backward along sequences --------------------------------------------------------------

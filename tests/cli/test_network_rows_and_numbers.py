@@ -163,3 +163,17 @@ def test_other_verbs_point_from_a_mixed_network_to_network_query(
     refused = bayeswise(verb, heights, *(people if word == "TABLE" else word for word in others))
     assert refused.code == 4
     assert f"bayeswise network query {heights} NODE" in refused.err
+
+
+def test_soft_cells_are_evidence_and_expected_counts(bayeswise: Command, tmp_path: Path) -> None:
+    nodes = [Node("rain", ["yes", "no"], 0.3), Node("wet", ["yes", "no"], [0.9, 0.2], ["rain"])]
+    bw.BeliefNetwork(nodes).write(tmp_path / "rain.bif")
+    table = tmp_path / "soft.csv"
+    table.write_text("rain,wet\n" + "yes,yes\nno,no\nno,yes=0.8;no=0.1\nyes,no\n" * 5)
+    answer = bayeswise("network", "predict", tmp_path / "rain.bif", table, "--node", "rain", "--proba")
+    odds = 0.3 * (0.9 * 0.8 + 0.1 * 0.1) / (0.7 * (0.2 * 0.8 + 0.8 * 0.1))
+    assert float(answer.out.splitlines()[3].split(",")[3]) == pytest.approx(odds / (1 + odds))
+    learned = bayeswise("network", "learn", table, "-o", tmp_path / "out.bif", "--missing", "em")
+    assert learned.code == 0 and bw.BeliefNetwork.read(tmp_path / "out.bif").states("wet") == ("no", "yes")
+    refused = bayeswise("network", "learn", table, "-o", tmp_path / "out.bif")
+    assert refused.code == 3 and "--missing em" in refused.err

@@ -78,12 +78,18 @@ def test_a_batch_of_rows_is_one_posterior_for_each(seed: int) -> None:
     of = network(seed, zeros=0.1)
     joint, generator = joint_of(of), np.random.default_rng(seed)
     columns = [0, 2, 5]
-    codes = np.stack([generator.integers(-1, of[0][node], 30) for node in columns], axis=1).astype(np.int32)
+    soft = [generator.random((2, of[0][node])) for node in columns]  # codes beyond the states
+    codes = np.stack([generator.integers(-1, of[0][node] + 2, 30) for node in columns], axis=1).astype(np.int32)
     tree = _kernels.JunctionTree(*of, [1] * joint.ndim, [0] * joint.ndim, [3], True, False)
-    found, log_evidence = tree.batch(codes, columns)
+    found, log_evidence = tree.batch(codes, columns, soft)
     for row, cells in enumerate(codes):
-        states = dict(zip(columns, cells.tolist(), strict=True))
-        posterior = observe(joint, [states.get(node, -1) for node in range(joint.ndim)]).sum(axis=(0, 1, 2, 4, 5))
+        states = {node: code for node, code in zip(columns, cells.tolist(), strict=True) if code < of[0][node]}
+        posterior = observe(joint, [states.get(node, -1) for node in range(joint.ndim)])
+        for node, code, likelihoods in zip(columns, cells.tolist(), soft, strict=True):
+            if node not in states:
+                shape = [-1 if k == node else 1 for k in range(joint.ndim)]
+                posterior = posterior * likelihoods[code - of[0][node]].reshape(shape)
+        posterior = posterior.sum(axis=(0, 1, 2, 4, 5))
         if posterior.sum() == 0.0:
             assert log_evidence[row] == -np.inf
             continue

@@ -22,8 +22,8 @@ from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError,
 from bayeswise.networks.arguments import by_node, names_of, soft_by_node
 from bayeswise.networks.canonical import NoisyMax
 from bayeswise.networks.inference.distribution import Distribution, Explanation
-from bayeswise.networks.node import Evidence, Soft, place_of_state
-from bayeswise.tables.schema.labels import Vocabulary, find_state
+from bayeswise.networks.node import Evidence, Soft
+from bayeswise.networks.soft_evidence import likelihood_of
 
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
@@ -209,7 +209,7 @@ class Engine:
         log_scale = 0.0
         for name, by_state in soft_by_node(soft).items():
             node = network.place(name)
-            likelihood = _likelihood(name, network._states[node], by_state)
+            likelihood = likelihood_of(network._states[node], by_state.items(), f"the soft evidence on {name!r}")
             if node in states:
                 likelihood = likelihood[states[node]][None]
             top = float(likelihood.max())
@@ -326,30 +326,3 @@ class Engine:
                 fix="sample by network.estimate(...), on the command line --method auto;"
                 " or allow more with network.engine.memory_limit = BYTES, on the command line --memory GB",
             )
-
-
-def _likelihood(name: str, levels: Vocabulary, by_state: Mapping[Any, float]) -> FloatArray:
-    """(n_states,) one number for each state of a node."""
-    likelihood = np.full(len(levels), np.nan)
-    for state, value in by_state.items():
-        place = place_of_state(levels, state)
-        if place < 0:
-            place = find_state(state, levels, what=f"node {name!r} has no state")
-        try:
-            likelihood[place] = float(value)
-        except (TypeError, ValueError, OverflowError):
-            raise ParameterError(
-                f"the soft evidence on {name!r} has {value!r:.80} for the state {state!r:.80}",
-                fix="give numbers from 0 on",
-            ) from None
-    if np.isnan(likelihood).any():
-        lost = levels[int(np.argmax(np.isnan(likelihood)))]
-        raise ParameterError(
-            f"the soft evidence on {name!r} has no likelihood for the state {lost!r}", fix="give one for each state"
-        )
-    if (likelihood < 0.0).any() or not np.isfinite(likelihood).all():
-        raise ParameterError(
-            f"the soft evidence on {name!r} has a likelihood that is negative or not finite",
-            fix="give numbers from 0 on",
-        )
-    return likelihood

@@ -74,10 +74,11 @@ def learn(
 
     `missing` is the policy for missing values: "error" and "drop" are about the search for a graph (a given one is
     counted family by family, over the rows that have the family); "em" and "gradient" find the tables that make all
-    rows most probable, the graph being found in all rows too, by structural EM. A node of a given graph that is not a
-    column is hidden: its `states` must be given. A column of more than 20 different numbers is cut into intervals,
-    which are its states in their order, at its fifths or at `cuts={"age": [30, 50]}`; `kinds={"visits": "number"}` cuts
-    a column of fewer, and "category" keeps the numbers as they are.
+    rows most probable, the graph being found in all rows too, by structural EM; cells may then be soft, a likelihood
+    for each state written as yes=0.7;no=0.3. A node of a given graph that is not a column is hidden: its `states` must
+    be given. A column of more than 20 different numbers is cut into intervals, which are its states in their order, at
+    its fifths or at `cuts={"age": [30, 50]}`; `kinds={"visits": "number"}` cuts a column of fewer, and "category" keeps
+    the numbers as they are.
 
     The nodes in `noisy`, of a given graph, get a noisy maximum instead of a table, found by EM: the `states` of these
     and of their parents stand from strongest to none.
@@ -101,7 +102,7 @@ def learn(
     score = score or ("nml" if method == "miic" else "bic")
     rules = Constraints.of(required, forbidden, tiers, max_parents)
     try:
-        rows = _coded(table, ignore, states, named, weight, weights, kinds, cuts).with_states()
+        rows = _coded(table, ignore, states, named, weight, weights, kinds, cuts, missing in WAYS).with_states()
     except TooManyRowsToBring as many:
         _refuse_unused("parents" if parents is not None else method, rules, order, root)
         method = chosen_method(method, len(many.columns), restarts)
@@ -170,11 +171,20 @@ def _with_noisy(
     for name in network:
         node = network.node(name)
         if name in noisy:
+            _refuse_soft_causes(rows, (*node.parents, name))
             fitted = fit_noisy_max(rows, name, node.parents, smoothing=smoothing)
             notes.append(f"{name}: EM of its {len(node.parents)} causes ended after {fitted.steps} steps")
             node = Node(name, node.states, fitted.table, node.parents)
         nodes.append(node)
     return BeliefNetwork(nodes, name=network.name)
+
+
+def _refuse_soft_causes(rows: CodedRows, names: Sequence[str]) -> None:
+    for name in names:
+        if rows.soft is not None and (rows.soft.places[:, rows.names.index(name)] >= 0).any():
+            raise ParameterError(
+                f"{name!r} has soft cells: a noisy maximum is learned from states", fix="leave it out of noisy=[...]"
+            )
 
 
 def chosen_method(method: str, n_columns: int, restarts: int | None) -> str:
@@ -193,6 +203,7 @@ def _coded(
     weights: Any,
     kinds: Mapping[str, str] | None,
     cuts: Mapping[str, Sequence[float]] | None,
+    may_be_soft: bool,
 ) -> CodedRows:
     if not isinstance(table, CodedRows):
         by_kind = _checked_kinds(kinds or {})
@@ -207,10 +218,13 @@ def _coded(
             cut_beyond=MOST_LABELS,
             numbers=[name for name, kind in by_kind.items() if kind == "number"],
             labels=[name for name, kind in by_kind.items() if kind == "category"],
+            may_be_soft=may_be_soft,
         )
     if ignore or weight is not None or kinds or cuts:
         what = "ignore columns" if ignore else "cut columns" if kinds or cuts else "name the column of weights"
         raise ParameterError("the rows are coded already, with all of their columns", fix=f"{what} in CodedRows.of")
+    if table.soft is not None and not may_be_soft:
+        raise ParameterError("the rows have soft cells, which are not counted", fix="use missing='em'")
     return table.weighted(weights)
 
 
@@ -288,7 +302,7 @@ def _summary_of(way: str, fitted: FittedTables) -> str:
 
 def _refuse_hidden_in_search(rows: CodedRows) -> None:
     for place, name in enumerate(rows.names):
-        if len(rows.codes) and (rows.codes[:, place] < 0).all():
+        if len(rows.codes) and rows.hidden[place]:
             raise ParameterError(
                 f"{name} has no cell: rows do not tell what a hidden node depends on",
                 fix="give the graph, parents={...} (--graph FILE), or leave the column out",

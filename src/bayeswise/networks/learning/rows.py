@@ -13,10 +13,18 @@ from typing import Any
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.foundation.errors import FitError, MissingCellError, ParameterError, SchemaError
+from bayeswise.foundation.errors import FitError, MissingCellError, ParameterError, SchemaError, quoted
 from bayeswise.networks.learning.counted_rows import ColumnCodes, TooManyRowsToBring, counted_labels, different_rows
 from bayeswise.networks.learning.cutting import Cutting, cut_cells, intervals_of, is_number, numbers_in
 from bayeswise.networks.node import is_padded, place_of_state
+from bayeswise.networks.soft_evidence import (
+    Separated,
+    SoftCells,
+    is_soft,
+    likelihood_in_cell,
+    no_soft_cells,
+    separated,
+)
 from bayeswise.tables import partitions
 from bayeswise.tables.encoding.row_weights import as_weights, checked_weights, refuse_all_zero
 from bayeswise.tables.partitions import SpreadSource
@@ -42,6 +50,7 @@ class CodedRows:
     declared: frozenset[str] = frozenset()  # columns whose states stay though no row shows them
     cuts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # of columns of numbers that were cut
     counted: bool = False  # whether each different row stands here once, and none has a place in a table
+    soft: SoftCells | None = None  # cells with a likelihood in the place of a state, whose codes are -1
 
     @classmethod
     def of(
@@ -59,6 +68,7 @@ class CodedRows:
         numbers: Collection[str] = (),
         labels: Collection[str] = (),
         in_order: bool = False,
+        may_be_soft: bool = False,
     ) -> CodedRows:
         """The columns of a table that are not ignored; states that are given or declared come first, in their order.
 
@@ -66,7 +76,8 @@ class CodedRows:
         is the column of weights, `weights` are those that stand in no column. Columns of numbers are cut into intervals
         at their `cuts`; `numbers` at their fifths, and with `cut_beyond` those of more different ones unless `labels`.
         Numbers are put into states that are intervals. Of a table in partitions each different row comes here once,
-        with its weight, unless all are wanted `in_order`.
+        with its weight, unless all are wanted `in_order`. Cells may have a likelihood for each state, yes=0.7;no=0.3,
+        where they `may_be_soft`, which those of EM may.
 
         >>> CodedRows.of({"wind": ["weak", None, "strong"]}).codes.ravel().tolist()
         [1, -1, 0]
@@ -100,12 +111,18 @@ class CodedRows:
                 codes, levels[place] = chunk.labels(name)
                 _refuse_too_many(name, levels[place])
                 parts[place].append(np.array(codes))
-        if source.textual:
-            levels = [typed_levels(seen, given[name]) for name, seen in zip(names, levels, strict=True)]
         n_rows = sum(map(len, parts[0])) if parts else 0
         weigh = given_or_read(weights, weighed, weight, n_rows)
         kept = None if weigh is None else weigh > 0.0
         cells = [_kept(np.concatenate(each) if each else np.zeros(0, np.int32), kept) for each in parts]
+        soft: dict[int, Separated] = {}  # by column
+        for k, name in enumerate(names):
+            if any(is_soft(level, given[name]) for level in levels[k]):
+                _refuse_soft(name, levels[k], given[name], may_be_soft)
+                soft[k] = separated(levels[k], cells[k], given[name])
+                levels[k], cells[k] = soft[k].levels, soft[k].cells
+            if source.textual:
+                levels[k] = typed_levels(levels[k], given[name])
         cut: dict[str, tuple[float, ...]] = {}
         for k, name in enumerate(names):
             is_cut, asked = columns_cut.of(name, levels[k], given[name])
@@ -118,7 +135,12 @@ class CodedRows:
             if not given[name] and name not in labels:
                 _refuse_numbers(name, seen)
         vocabularies = tuple(
-            _vocabulary(given[name], levels[k] if kept is None else _shown(levels[k], cells[k], len(declared[name])))
+            _vocabulary(
+                given[name],
+                levels[k]
+                if kept is None
+                else _shown(levels[k], cells[k], len(declared[name]), soft[k].n_named if k in soft else 0),
+            )
             for k, name in enumerate(names)
         )
         n_rows = n_rows if kept is None else int(np.count_nonzero(kept))
@@ -130,7 +152,8 @@ class CodedRows:
             codes = np.hstack([codes, np.full((n_rows, len(hidden)), -1, dtype=np.int32)])
             vocabularies += tuple(Vocabulary((states or {})[name]) for name in hidden)
         stay = frozenset(name for name in names if given[name])
-        return cls((*names, *hidden), vocabularies, codes, None if weigh is None else weigh[kept], stay, cut)
+        rows = cls((*names, *hidden), vocabularies, codes, None if weigh is None else weigh[kept], stay, cut)
+        return replace(rows, soft=_soft_cells(rows, soft)) if soft else rows
 
     @classmethod
     def _counted(
@@ -145,6 +168,8 @@ class CodedRows:
         for name, counts in zip(names, counted_labels(source, names, weight, MOST_LEVELS), strict=True):
             levels: Sequence[Label] = list(counts.levels)
             _refuse_too_many(name, levels)
+            if any(is_soft(level, given[name]) for level in levels):
+                _refuse_soft(name, levels, given[name], False)
             if not counts.missing.is_zero().all():
                 lacking.append(name)
             if weight is None and source.n_rows is None:
@@ -181,7 +206,20 @@ class CodedRows:
         if chosen.all():
             return self
         weights = None if self.weights is None else self.weights[chosen]
-        return replace(self, codes=self.codes[chosen], weights=weights)
+        soft = None if self.soft is None else self.soft.of_rows(chosen)
+        return replace(self, codes=self.codes[chosen], weights=weights, soft=soft)
+
+    @property
+    def hidden(self) -> BoolArray:
+        """(n_columns,) which columns have no cell at all."""
+        return np.asarray((self.with_soft[0] < 0).all(axis=0))
+
+    @property
+    def with_soft(self) -> tuple[CodeArray, Sequence[FloatArray]]:
+        """Codes in which n_states + k is the k-th likelihood of the column, and these likelihoods by column."""
+        if self.soft is None:
+            return self.codes, no_soft_cells(self.sizes)
+        return self.soft.coded(self.codes, self.sizes), self.soft.likelihoods
 
     @property
     def code_type(self) -> type[np.uint8] | type[np.uint16]:
@@ -238,6 +276,27 @@ def _refuse_too_many(name: str, levels: Sequence[Label]) -> None:
         )
 
 
+def _refuse_soft(name: str, levels: Sequence[Label], given: Collection[Any], may_be_soft: bool) -> None:
+    if not may_be_soft:
+        cell = next(level for level in levels if is_soft(level, given))
+        raise SchemaError(
+            f"column {quoted(name)} has the soft cell {quoted(cell)}, which has no state to count",
+            fix="learn by missing='em' (--missing em); if it is a name, give states={...} (--category COLUMN=STATES)",
+        )
+
+
+def _soft_cells(rows: CodedRows, soft: Mapping[int, Separated]) -> SoftCells:
+    """The likelihoods that cells have, by column."""
+    places = np.full(rows.codes.shape, -1, dtype=np.int32)
+    likelihoods = no_soft_cells(rows.sizes)
+    for k, found in soft.items():
+        name, states = rows.names[k], rows.states[k]
+        places[:, k] = found.places
+        each = [likelihood_in_cell(name, states, cell) for cell in found.written]
+        likelihoods[k] = np.array(each).reshape(-1, len(states))
+    return SoftCells(places, likelihoods)
+
+
 def _refuse_numbers(name: str, levels: Sequence[Label]) -> None:
     if len(levels) > MOST_NUMBERS and all(map(is_number, levels)):
         raise SchemaError(
@@ -252,10 +311,11 @@ def _kept(codes: CodeArray, kept: BoolArray | None) -> CodeArray:
     return codes if kept is None else codes[kept]
 
 
-def _shown(levels: Sequence[Label], codes: CodeArray, n_declared: int) -> list[Label]:
-    """The levels that these rows show, and those that the table declares."""
+def _shown(levels: Sequence[Label], codes: CodeArray, n_declared: int, n_named: int) -> list[Label]:
+    """The levels that these rows show, those that the table declares, and the last ones, which soft cells name."""
     there = np.bincount(codes[codes >= 0], minlength=len(levels)) > 0
     there[:n_declared] = True
+    there[len(levels) - n_named :] = True
     return [level for level, seen in zip(levels, there, strict=True) if seen]
 
 

@@ -243,6 +243,7 @@ def _read(
             cut_beyond=MOST_LABELS,
             numbers=[name for name, kind in asked["kinds"].items() if kind == "number"],
             labels=[name for name, kind in asked["kinds"].items() if kind == "category"],
+            may_be_soft=overrides["missing"] in TABLES_ONLY,
         )
 
 

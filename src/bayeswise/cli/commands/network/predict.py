@@ -40,7 +40,8 @@ def predict(
 
     bayeswise network predict asia.bif cases.csv --node lung --proba
 
-    Columns are matched to nodes by name; other columns are kept and not used. An empty cell is not evidence.
+    Columns are matched to nodes by name; other columns are kept and not used. An empty cell is not evidence;
+    a cell may hold a likelihood for each state (soft evidence), written as yes=0.7;no=0.3.
     """
     from bayeswise.cli.output.answers import kept_columns
     from bayeswise.cli.output.table_form import TableForm
@@ -135,17 +136,16 @@ def _rows(
     """The columns of a chunk, and which of them need no guard."""
     import numpy as np
 
-    from bayeswise.networks.inference.rows import encoded, posterior_of_codes
+    from bayeswise.networks.inference.rows import encoded, posterior_of_cases
 
-    for first, columns, codes in encoded(network, source):
+    for cases in encoded(network, source):
         chunk = source.chunk
         assert chunk is not None
         cells: list[Sequence[Any]] = [chunk.cells(name) for name in layout.kept]
         safe = [False] * len(cells)
         for node, shares in zip(layout.nodes, layout.probabilities, strict=True):
             target = network.place(node)
-            others = [k for k, column in enumerate(columns) if column != target]
-            posterior = posterior_of_codes(network, target, [columns[k] for k in others], codes[:, others], first)
+            posterior = posterior_of_cases(network, target, cases.without(target))
             cells.append([network.states(node)[code] for code in np.argmax(posterior, axis=1).tolist()])
             safe.append(False)
             cells += posterior.T.tolist() if shares else []

@@ -190,7 +190,7 @@ def fit_tables(
     above = _positions(rows.with_states(), parents)
     seen = IncompleteRows.of(rows, above)
     pseudo_counts = seen.layout.pseudo_counts(prior, smoothing)
-    hidden = np.asarray((rows.codes < 0).all(axis=0))
+    hidden = rows.hidden
 
     def steps(start: int) -> Iterator[Point]:
         generator = np.random.default_rng([seed, start])

@@ -17,6 +17,7 @@ from bayeswise.foundation.errors import TooLargeError
 from bayeswise.foundation.threads import Shared
 from bayeswise.networks.inference.engine import MEMORY_LIMIT
 from bayeswise.networks.learning.rows import CodedRows, summed_weights
+from bayeswise.networks.soft_evidence import no_soft_cells
 
 _CELLS_WORTH_A_TREE = 20_000  # rows of one pattern that cost less than this share a tree that takes any pattern
 _MOST_TREES = 10_000  # where there is such a tree
@@ -71,8 +72,9 @@ class Point(NamedTuple):
 class Group:
     tree: _kernels.ExpectedCounts
     columns: list[int]
-    codes: CodeArray  # (n_rows, n_columns)
+    codes: CodeArray  # (n_rows, n_columns); n_states + k is the k-th likelihood of the column
     weights: FloatArray
+    soft: Sequence[FloatArray]  # by column, (n_likelihoods, n_states)
 
 
 @dataclass(frozen=True)
@@ -90,10 +92,11 @@ class IncompleteRows:
         layout = Layout(tuple(rows.sizes), tuple(map(tuple, parents)))
         codes, weigh = _distinct(rows)
         seen = codes >= 0
-        whole = seen.all(axis=1)
+        certain = np.where(codes < np.array(layout.sizes), codes, -1)
+        whole = (certain >= 0).all(axis=1)
         some = seen.any(axis=1) & ~whole
-        groups = list(grouped(layout, codes[some], weigh[some]))
-        return cls(layout, counted(layout, codes[whole], weigh[whole]), counted(layout, codes, weigh), groups)
+        groups = list(grouped(layout, codes[some], weigh[some], rows.with_soft[1]))
+        return cls(layout, counted(layout, certain[whole], weigh[whole]), counted(layout, certain, weigh), groups)
 
     def at(self, tables: FloatArray, pseudo_counts: FloatArray) -> Point:
         """Expected counts under these tables: sum over rows of P(cell of a table | row)."""
@@ -123,7 +126,7 @@ class IncompleteRows:
     def _expected(self, task: list[tuple[Group, slice]]) -> tuple[FloatArray, float]:
         part, log_likelihood = np.zeros(self.layout.starts[-1]), 0.0
         for group, here in task:
-            log_likelihood += group.tree.add(group.codes[here], group.columns, group.weights[here], part)
+            log_likelihood += group.tree.add(group.codes[here], group.columns, group.soft, group.weights[here], part)
         return part, log_likelihood
 
 
@@ -136,10 +139,10 @@ def log_sum(counts: FloatArray, tables: FloatArray) -> float:
 
 def _distinct(rows: CodedRows) -> tuple[CodeArray, FloatArray]:
     """Rows that differ, and the weight of each."""
-    codes = rows.codes
+    codes, _ = rows.with_soft
     if codes.shape[1] == 0 or len(codes) == 0:
         return codes[:0], np.zeros(0)
-    packed = np.ascontiguousarray((codes + 1).astype(rows.code_type))
+    packed = np.ascontiguousarray((codes + 1).astype(rows.code_type if rows.soft is None else np.int32))
     keys = packed.view(np.dtype((np.void, packed.itemsize * packed.shape[1]))).ravel()
     _, first, which = np.unique(keys, return_index=True, return_inverse=True)
     return codes[first], summed_weights(which.ravel(), len(first), rows.weights)
@@ -158,13 +161,19 @@ def counted(layout: Layout, codes: CodeArray, weights: FloatArray) -> FloatArray
     return counts
 
 
-def grouped(layout: Layout, codes: CodeArray, weights: FloatArray) -> Iterable[Group]:
-    """Rows by pattern of missing values, a tree for each; rare ones share a tree that is not too large."""
+def grouped(
+    layout: Layout, codes: CodeArray, weights: FloatArray, soft: Sequence[FloatArray] | None = None
+) -> Iterable[Group]:
+    """Rows by what is missing or soft in them, a tree for each; rare patterns share a tree if it is not too large."""
     if not len(codes):
         return
-    patterns, which, sizes = np.unique(np.packbits(codes >= 0, axis=1), axis=0, return_inverse=True, return_counts=True)
+    soft = no_soft_cells(layout.sizes) if soft is None else soft
+    likely = codes >= np.array(layout.sizes)
+    flags = np.packbits(np.hstack([(codes >= 0) & ~likely, likely]), axis=1)
+    patterns, which, sizes = np.unique(flags, axis=0, return_inverse=True, return_counts=True)
     which = which.ravel()
-    shared = _tree(layout, np.asarray((codes >= 0).any(axis=0)), sliced=False) if len(patterns) > 1 else None
+    anywhere, nowhere = np.asarray((codes >= 0).any(axis=0)), np.zeros(codes.shape[1], dtype=bool)
+    shared = _tree(layout, anywhere, nowhere) if len(patterns) > 1 else None
     common = np.arange(len(patterns))
     if shared is not None and not _too_large(shared):
         common = np.argsort(-sizes, kind="stable")[:_MOST_TREES]
@@ -172,30 +181,31 @@ def grouped(layout: Layout, codes: CodeArray, weights: FloatArray) -> Iterable[G
     order, ends = np.argsort(which, kind="stable"), np.cumsum(sizes)
     for pattern in common:
         here = order[ends[pattern] - sizes[pattern] : ends[pattern]]
-        seen = np.unpackbits(patterns[pattern], count=codes.shape[1]).astype(bool)
-        yield _group(_tree(layout, seen, sliced=True), codes[here], weights[here], seen)
+        has_state, is_soft = np.unpackbits(patterns[pattern], count=2 * codes.shape[1]).astype(bool).reshape(2, -1)
+        seen = has_state | is_soft
+        yield _group(_tree(layout, seen, has_state), codes[here], weights[here], seen, soft)
     rare = ~np.isin(which, common)
     if shared is not None and rare.any():
-        yield _group(shared, codes[rare], weights[rare], np.asarray((codes >= 0).any(axis=0)))
+        yield _group(shared, codes[rare], weights[rare], anywhere, soft)
 
 
-def _tree(layout: Layout, seen: BoolArray, *, sliced: bool) -> _kernels.ExpectedCounts:
-    """A tree for rows with cells in these columns, all of them if they are cut out (`sliced`), else any of them.
+def _tree(layout: Layout, seen: BoolArray, cut: BoolArray) -> _kernels.ExpectedCounts:
+    """A tree for rows with cells in these columns; those that are cut out of the tables have a state in every row.
 
     Tables of nodes below all that is observed are not used by these rows.
     """
-    columns = np.flatnonzero(seen).tolist()
-    relevant = graph.ancestors_of(layout.parents, columns)
+    relevant = graph.ancestors_of(layout.parents, np.flatnonzero(seen).tolist())
     used = [int(node in relevant) for node in range(len(layout.sizes))]
-    cut = seen.astype(int).tolist() if sliced else [0] * len(layout.sizes)
-    return _kernels.ExpectedCounts(layout.sizes, layout.parents, used, cut)
+    return _kernels.ExpectedCounts(layout.sizes, layout.parents, used, cut.astype(int).tolist())
 
 
 def _too_large(tree: _kernels.ExpectedCounts) -> bool:
     return tree.n_cells * _BYTES_PER_CELL > MEMORY_LIMIT or not tree.planned
 
 
-def _group(tree: _kernels.ExpectedCounts, codes: CodeArray, weights: FloatArray, seen: BoolArray) -> Group:
+def _group(
+    tree: _kernels.ExpectedCounts, codes: CodeArray, weights: FloatArray, seen: BoolArray, soft: Sequence[FloatArray]
+) -> Group:
     if _too_large(tree):
         raise TooLargeError(
             f"the tables that EM needs have {'' if tree.planned else 'at least '}{tree.n_cells:.3g} cells, about "
@@ -203,4 +213,4 @@ def _group(tree: _kernels.ExpectedCounts, codes: CodeArray, weights: FloatArray,
             fix="give nodes fewer parents, or fill the missing values of the columns that have most",
         )
     columns = np.flatnonzero(seen).tolist()
-    return Group(tree, columns, np.ascontiguousarray(codes[:, columns]), weights)
+    return Group(tree, columns, np.ascontiguousarray(codes[:, columns]), weights, [soft[k] for k in columns])

@@ -98,7 +98,7 @@ class _Entries:
         for group in self.groups:
             group.tree.use(tables)
             found = np.empty(len(group.codes))
-            group.tree.log_evidence(group.codes, group.columns, found)
+            group.tree.log_evidence(group.codes, group.columns, group.soft, found)
             log_entries[group.weights.astype(np.int64)] = found
         return log_entries
 

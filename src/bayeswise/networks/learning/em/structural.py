@@ -71,28 +71,38 @@ def completed(rows: CodedRows, network: BeliefNetwork, generator: np.random.Gene
     """The whole rows, and each incomplete one several times with its missing cells drawn, at a share of its weight."""
     whole = np.asarray((rows.codes >= 0).all(axis=1))
     weights = np.ones(len(rows.codes)) if rows.weights is None else rows.weights
-    copies = np.repeat(rows.codes[~whole], _COMPLETIONS, axis=0)
+    copies = np.repeat(rows.with_soft[0][~whole], _COMPLETIONS, axis=0)
     drawn = drawn_cells(network, rows, copies, generator)
     shares = np.repeat(weights[~whole] / _COMPLETIONS, _COMPLETIONS)
     return replace(
         rows,
         codes=np.concatenate([rows.codes[whole], drawn]),
         weights=np.concatenate([weights[whole], shares]),
+        soft=None,
     )
 
 
 def drawn_cells(network: BeliefNetwork, rows: CodedRows, codes: CodeArray, generator: np.random.Generator) -> CodeArray:
-    """Codes with every missing cell drawn: column by column, each given the row's cells that are there by then."""
+    """Codes with every missing and soft cell drawn, column by column, each given the other cells of its row.
+
+    Code n_states + k is the k-th likelihood among the soft cells of the column.
+    """
     filled = codes.copy()
     places = [network.place(name) for name in rows.names]
+    _, soft = rows.with_soft
     for column, node in enumerate(places):
-        missing = np.flatnonzero(filled[:, column] < 0)
-        if not len(missing):
+        likely = filled[:, column] >= rows.sizes[column]
+        open_cells = np.flatnonzero(likely | (filled[:, column] < 0))
+        if not len(open_cells):
             continue
         others = [k for k in range(len(places)) if k != column]
-        cells = np.ascontiguousarray(filled[missing][:, others])
-        posterior, _ = posterior_and_evidence(network, node, [places[k] for k in others], cells)
+        cells = np.ascontiguousarray(filled[open_cells][:, others])
+        posterior, _ = posterior_and_evidence(
+            network, node, [places[k] for k in others], cells, [soft[k] for k in others]
+        )
+        is_soft = likely[open_cells]
+        posterior[is_soft] *= soft[column][filled[open_cells[is_soft], column] - rows.sizes[column]]
         steps = np.cumsum(posterior, axis=1)
         steps /= steps[:, -1:]
-        filled[missing, column] = (generator.random((len(missing), 1)) >= steps[:, :-1]).sum(axis=1)
+        filled[open_cells, column] = (generator.random((len(open_cells), 1)) >= steps[:, :-1]).sum(axis=1)
     return filled

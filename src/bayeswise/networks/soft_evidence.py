@@ -1,0 +1,126 @@
+"""Soft evidence: a likelihood for each state of a node, in a call or in a cell of a table, `yes=0.7;no=0.3`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.foundation.errors import BayeswiseError, ParameterError, SchemaError, quoted
+from bayeswise.networks.node import place_of_state
+from bayeswise.render.labels import guess
+from bayeswise.tables.schema.labels import Label, Vocabulary
+
+
+def likelihood_of(
+    states: Vocabulary, given: Iterable[tuple[Any, Any]], what: str, error: type[BayeswiseError] = ParameterError
+) -> FloatArray:
+    """(n_states,) one number from 0 on for each state of a node.
+
+    >>> likelihood_of(Vocabulary(["yes", "no"]), [("no", 0.2), ("yes", 1)], "the soft evidence on 'wet'").tolist()
+    [1.0, 0.2]
+    """
+    likelihood, known = np.zeros(len(states)), np.zeros(len(states), dtype=bool)
+    for state, value in given:
+        place = place_of_state(states, state)
+        if place < 0:
+            raise error(f"{what} names {quoted(state)}, which is not a state", fix=guess(state, states.labels))
+        if known[place]:
+            raise error(f"{what} names the state {states[place]!r} twice", fix="give one number for each state")
+        known[place] = True
+        try:
+            likelihood[place] = float(value)
+        except (TypeError, ValueError, OverflowError):
+            raise error(
+                f"{what} has {quoted(value)} for the state {quoted(state)}", fix="give numbers from 0 on"
+            ) from None
+    if not known.all():
+        lost = states[int(np.argmin(known))]
+        raise error(f"{what} has no likelihood for the state {lost!r}", fix="give one for each state, 0 if impossible")
+    if not (np.isfinite(likelihood) & (likelihood >= 0.0)).all():
+        raise error(f"{what} has a likelihood that is negative or not finite", fix="give numbers from 0 on")
+    return likelihood
+
+
+def parsed_cell(cell: Label) -> list[tuple[str, float]] | None:
+    """The likelihoods in a cell that is written as STATE=LIKELIHOOD;STATE=LIKELIHOOD..., None for any other cell.
+
+    >>> parsed_cell("yes=0.7; no=.3"), parsed_cell("yes"), parsed_cell("yes=1")
+    ([('yes', 0.7), ('no', 0.3)], None, None)
+    """
+    if not isinstance(cell, str) or ";" not in cell or "=" not in cell:
+        return None
+    found: list[tuple[str, float]] = []
+    for part in cell.strip().removesuffix(";").split(";"):
+        state, _, number = part.rpartition("=")
+        try:
+            found.append((state.strip(), float(number)))
+        except ValueError:
+            return None
+    return found if len(found) > 1 and all(state for state, _ in found) else None
+
+
+def likelihood_in_cell(column: str, states: Vocabulary, cell: Label) -> FloatArray:
+    """(n_states,) what a soft cell says of each state, which must not be that all are impossible."""
+    what = f"the soft cell {quoted(cell)} of column {quoted(column)}"
+    likelihood = likelihood_of(states, parsed_cell(cell) or (), what, SchemaError)
+    if not likelihood.any():
+        raise SchemaError(f"{what} has likelihood 0 in every state", fix="give one of them a likelihood above 0")
+    return likelihood
+
+
+def no_soft_cells(sizes: Iterable[int]) -> list[FloatArray]:
+    """The likelihoods of columns without soft cells."""
+    return [np.zeros((0, size)) for size in sizes]
+
+
+@dataclass(frozen=True)
+class SoftCells:
+    """Which cells of rows have a likelihood in the place of a state, and which one."""
+
+    places: CodeArray  # (n_rows, n_columns) the number of its likelihood among those of the column, -1: no soft cell
+    likelihoods: Sequence[FloatArray]  # by column, (n_likelihoods, n_states)
+
+    def of_rows(self, chosen: BoolArray) -> SoftCells:
+        return SoftCells(self.places[chosen], self.likelihoods)
+
+    def coded(self, codes: CodeArray, sizes: Sequence[int]) -> CodeArray:
+        """Codes in which n_states + k is the k-th likelihood of the column."""
+        return np.where(self.places >= 0, self.places + np.array(sizes, dtype=np.int32), codes)
+
+
+def is_soft(cell: Label, states: Collection[Any]) -> bool:
+    """Whether a cell holds likelihoods; one that is among the states that were given is this state."""
+    return parsed_cell(cell) is not None and cell not in states
+
+
+class Separated(NamedTuple):
+    """A column of labels without its soft cells."""
+
+    levels: list[Label]  # the `n_named` last ones are those that only soft cells name
+    cells: CodeArray  # codes of these, -1 where a cell is missing or soft
+    n_named: int
+    places: CodeArray  # the number of each soft cell's likelihood, -1 for other cells
+    written: list[Label]  # the likelihoods, as they are written
+
+
+def separated(levels: Sequence[Label], cells: CodeArray, states: Collection[Any] = ()) -> Separated:
+    """The labels of a column apart from its soft cells; what no cell has any more names no state.
+
+    >>> separated(["a", "a=1;b=2"], np.array([1, 0], dtype=np.int32))[:3]
+    (['a', 'b'], array([-1,  0], dtype=int32), 1)
+    """
+    present = np.bincount(cells[cells >= 0], minlength=len(levels)) > 0
+    soft = [place for place, level in enumerate(levels) if is_soft(level, states)]
+    hard = [place for place in range(len(levels)) if place not in set(soft)]
+    kept = [place for place in soft if present[place]]
+    known = Vocabulary.trusted(tuple(levels[place] for place in hard))
+    named = dict.fromkeys(state for place in kept for state, _ in parsed_cell(levels[place]) or ())
+    new = [name for name in named if place_of_state(known, name) < 0]
+    code, number = np.full((2, len(levels) + 1), -1, dtype=np.int32)
+    code[hard] = np.arange(len(hard))
+    number[kept] = np.arange(len(kept))
+    return Separated([*known, *new], code[cells], len(new), number[cells], [levels[place] for place in kept])
