@@ -10,7 +10,10 @@ namespace bayeswise::networks {
 namespace {
 
 std::vector<int> scope_of(const Network& network, int node) {
-    std::vector<int> scope = network.parents[node];
+    const std::vector<int>& parents = network.parents[size_t(node)];
+    std::vector<int> scope;
+    scope.reserve(parents.size() + 1);
+    scope.assign(parents.begin(), parents.end());
     scope.push_back(node);
     return scope;
 }
@@ -29,6 +32,8 @@ std::vector<int64_t> strides_of(const Network& network, const std::vector<int>& 
 Walk walk_through(const Network& network, const std::vector<int>& scope, const std::vector<int>& inside,
                   const std::vector<int64_t>& strides) {
     std::vector<int64_t> sizes, steps;
+    sizes.reserve(scope.size());
+    steps.reserve(scope.size());
     for (int node : scope) {
         const auto found = std::find(inside.begin(), inside.end(), node);
         sizes.push_back(network.sizes[node]);
@@ -93,13 +98,22 @@ struct Draft {
 class Compilation {
 public:
     Compilation(Tree& tree, const std::vector<uint8_t>& relevant, const std::vector<uint8_t>& observed,
-                const std::vector<int>& last, bool last_is_root)
+                const std::vector<int>& last, bool last_is_root, const std::vector<int>& order)
         : tree_(tree), network_(tree.network), relevant_(relevant), graph_(network_, relevant, observed),
           stage_(graph_.node.size(), 0) {
         const std::vector<int> late = graph_.numbers_of(last);
         for (int k : late) stage_[k] = 1;
         if (last_is_root) roots_ = late;
-        found_ = best_elimination(graph_.adjacent, graph_.sizes, stage_, last_is_root ? 1 : 2);
+        const int n_stages = last_is_root ? 1 : 2;
+        if (order.empty()) {
+            found_ = best_elimination(graph_.adjacent, graph_.sizes, stage_, n_stages);
+            return;
+        }
+        std::vector<int> numbers;
+        for (int stage = 0; stage < n_stages; ++stage)
+            for (int k : graph_.numbers_of(order))
+                if (stage_[size_t(k)] == stage) numbers.push_back(k);
+        found_ = eliminate_in(numbers, graph_.adjacent, graph_.sizes);
     }
 
     const Elimination& found() const { return found_; }
@@ -255,18 +269,24 @@ private:
 
 }  // namespace
 
+Elimination planned_order(const Network& network, double most_work) {
+    const std::vector<uint8_t> all(network.sizes.size(), 1), none(network.sizes.size(), 0);
+    const Graph graph(network, all, none);  // which numbers the nodes as they are
+    return best_elimination(graph.adjacent, graph.sizes, std::vector<int>(graph.node.size(), 0), 1, most_work);
+}
+
 void Tree::compile(const std::vector<uint8_t>& relevant, const std::vector<uint8_t>& observed,
-                   const std::vector<int>& last, bool last_is_root, bool maximise_all) {
-    Compilation work(*this, relevant, observed, last, last_is_root);
-    if (!work.found().complete) {  // the caller sees the estimate and goes no further
+                   const std::vector<int>& last, bool last_is_root, bool maximise_all, const std::vector<int>& order) {
+    Compilation made(*this, relevant, observed, last, last_is_root, order);
+    if (!made.found().complete) {  // the caller sees the estimate and goes no further
         planned = false;
-        n_cells = work.found().n_cells;
+        n_cells = made.found().n_cells;
         return;
     }
-    work.add_cliques(maximise_all);
+    made.add_cliques(maximise_all);
     if (n_cells > kLargestTree) return;  // so here
-    work.join_cliques();
-    work.place_tables();
+    made.join_cliques();
+    made.place_tables();
     smallest = home;
     for (int c = 0; c < int(cliques.size()); ++c)
         for (int node : cliques[c].scope)

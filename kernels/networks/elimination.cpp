@@ -14,28 +14,32 @@ namespace {
 
 constexpr double kWorthOrders = 2e4, kWorthChances = 5e5;  // cells from which it pays to try other orders
 constexpr int kChances = 12;
-constexpr double kMostWork = 1e10;        // words for one plan: ten to twenty seconds
 constexpr double kMostFurtherWork = 2e9;  // for other orders than the first
 
 inline bool has(const Bits& bits, int k) { return bits[size_t(k) >> 6] >> (k & 63) & 1; }
 inline void drop(Bits& bits, int k) { bits[size_t(k) >> 6] &= ~(uint64_t(1) << (k & 63)); }
 
+template <typename Visit>
+void for_each(const Bits& bits, Visit visit) {
+    for (size_t word = 0; word < bits.size(); ++word)
+        for (uint64_t rest = bits[word]; rest; rest &= rest - 1) visit(int(word * 64) + bits::lowest(rest));
+}
+
 std::vector<int> members(const Bits& bits) {
     std::vector<int> found;
-    for (size_t word = 0; word < bits.size(); ++word)
-        for (uint64_t rest = bits[word]; rest; rest &= rest - 1) found.push_back(int(word * 64) + bits::lowest(rest));
+    for_each(bits, [&](int member) { found.push_back(member); });
     return found;
 }
 
 // The number of edges that eliminating a node would add.
 int64_t fill(const std::vector<Bits>& adjacent, int node) {
     int64_t missing = 0;
-    for (int neighbour : members(adjacent[node])) {
-        int64_t count = -1;  // a neighbour is not adjacent to itself
-        for (size_t word = 0; word < adjacent[node].size(); ++word)
-            count += bits::count(adjacent[node][word] & ~adjacent[neighbour][word]);
-        missing += count;
-    }
+    const Bits& around = adjacent[node];
+    for_each(around, [&](int neighbour) {
+        const Bits& near = adjacent[neighbour];
+        --missing;  // a neighbour is not adjacent to itself
+        for (size_t word = 0; word < around.size(); ++word) missing += bits::count(around[word] & ~near[word]);
+    });
     return missing / 2;
 }
 
@@ -68,7 +72,7 @@ Elimination eliminate(std::vector<Bits> adjacent, const std::vector<int64_t>& si
     auto refresh = [&](int node) {
         weight[node] = double(sizes[node]);
         double degree = 0.0;
-        for (int neighbour : members(adjacent[node])) weight[node] *= double(sizes[neighbour]), ++degree;
+        for_each(adjacent[node], [&](int neighbour) { weight[node] *= double(sizes[neighbour]), ++degree; });
         effort.work += rule.kind == Rule::given        ? n_words
                        : rule.kind == Rule::heavy_fill ? n_words + degree * degree
                                                        : n_words * (degree + 1.0);
@@ -119,24 +123,47 @@ Elimination eliminate(std::vector<Bits> adjacent, const std::vector<int64_t>& si
             result.order.push_back(node);
             result.neighbours[node] = around;
             result.n_cells += weight[node];
-            for (int other : members(touched))
+            for_each(touched, [&](int other) {
                 if (stage[other] < n_stages) refresh(other);
+            });
         }
     }
     return result;
 }
 
+Elimination eliminate_in(const std::vector<int>& order, std::vector<Bits> adjacent, const std::vector<int64_t>& sizes) {
+    Elimination result;
+    result.order = order;
+    result.neighbours.resize(adjacent.size());
+    for (int node : order) {
+        std::vector<int>& around = result.neighbours[size_t(node)];
+        around = members(adjacent[size_t(node)]);
+        double weight = double(sizes[size_t(node)]);
+        for (int neighbour : around) {
+            Bits& near = adjacent[size_t(neighbour)];
+            for (size_t word = 0; word < near.size(); ++word) near[word] |= adjacent[size_t(node)][word];
+            drop(near, neighbour);
+            drop(near, node);
+            weight *= double(sizes[size_t(neighbour)]);
+        }
+        result.n_cells += weight;
+    }
+    return result;
+}
+
 Elimination best_elimination(const std::vector<Bits>& adjacent, const std::vector<int64_t>& sizes,
-                             const std::vector<int>& stage, int n_stages) {
-    Effort effort{kLargestTree, kMostWork};
+                             const std::vector<int>& stage, int n_stages, double most_work) {
+    Effort effort{kLargestTree, most_work};
     Elimination best = eliminate(adjacent, sizes, stage, n_stages, Rule{}, effort);
     // Other orders are tried only where a better one saves more time than looking for it takes.
+    best.work = effort.work;
     if (best.n_cells < kWorthOrders) return best;
-    effort.most_work = std::min(kMostWork, effort.work + kMostFurtherWork);
+    effort.most_work = std::min(most_work, effort.work + kMostFurtherWork);
     auto attempt = [&](const Rule& rule) {
         effort.most_cells = best.n_cells;  // whatever reaches it is no better
         Elimination found = eliminate(adjacent, sizes, stage, n_stages, rule, effort);
         if (found.complete && found.n_cells < best.n_cells) best = std::move(found);
+        best.work = effort.work;
     };
     Rule rule;
     rule.kind = Rule::heavy_fill;

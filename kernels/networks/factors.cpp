@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -9,6 +10,7 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <tuple>
 #include <vector>
 
 #include "common/interrupts.hpp"
@@ -18,6 +20,7 @@
 #include "networks/propagation.hpp"
 
 namespace nb = nanobind;
+using namespace nb::literals;
 
 namespace bayeswise::networks {
 
@@ -34,27 +37,53 @@ Owned owned(std::vector<double>&& values, std::initializer_list<size_t> shape) {
     return Owned(kept->data(), shape.size(), shape.begin(), owner);
 }
 
-class JunctionTree {
-public:
-    JunctionTree(const std::vector<int64_t>& sizes, const std::vector<std::vector<int>>& parents,
-                 const std::vector<Table>& tables, const std::vector<uint8_t>& relevant,
-                 const std::vector<uint8_t>& observed, const std::vector<int>& last, bool last_is_root,
-                 bool maximise_all)
-        : kept_(tables), observed_(observed) {
+// Sizes, parents and tables, checked and converted once for all trees of a network.
+struct NetworkTables {
+    Network network;
+    std::vector<Table> kept;
+
+    NetworkTables(const std::vector<int64_t>& sizes, const std::vector<std::vector<int>>& parents,
+                  const std::vector<Table>& tables)
+        : kept(tables) {
         const size_t n = sizes.size();
-        require(parents.size() == n && tables.size() == n && relevant.size() == n && observed.size() == n,
-                "one entry for each node is needed");
-        tree_.network.sizes = sizes;
-        tree_.network.parents = parents;
+        require(parents.size() == n && tables.size() == n, "one entry for each node is needed");
+        network.sizes = sizes;
+        network.parents = parents;
         for (size_t node = 0; node < n; ++node) {
             int64_t rows = 1;
-            for (int parent : parents[node]) rows *= sizes[parent];
+            for (int parent : parents[node]) rows *= sizes.at(size_t(parent));
             require(int64_t(tables[node].shape(0)) == rows && int64_t(tables[node].shape(1)) == sizes[node],
                     "a table does not have the shape of its node and parents");
-            tree_.network.tables.push_back(tables[node].data());
+            network.tables.push_back(tables[node].data());
         }
+    }
+
+    // An order in which to eliminate all nodes, how many cells its cliques have, and the words that were looked at to
+    // find it; no order if that takes too many.
+    std::tuple<std::vector<int>, double, double> order(double most_work) const {
         const nb::gil_scoped_release unlocked;
-        tree_.compile(relevant, observed, last, last_is_root, maximise_all);
+        Elimination found = planned_order(network, most_work);
+        return {found.complete ? found.order : std::vector<int>(), found.n_cells, found.work};
+    }
+};
+
+class JunctionTree {
+public:
+    // Nodes are eliminated as they stand in the `order` of all nodes, if one is given. The tables must outlive the tree.
+    JunctionTree(const NetworkTables& of, const std::vector<uint8_t>& relevant, const std::vector<uint8_t>& observed,
+                 const std::vector<int>& last, bool last_is_root, bool maximise_all, const std::vector<int>& order)
+        : observed_(observed) {
+        tree_.network = of.network;
+        const size_t n = of.network.sizes.size();
+        require(relevant.size() == n && observed.size() == n, "one entry for each node is needed");
+        std::vector<uint8_t> named(n, 0);
+        for (int node : order) {
+            require(node >= 0 && size_t(node) < n && !named[size_t(node)], "an order has each node once");
+            named[size_t(node)] = 1;
+        }
+        require(order.empty() || order.size() == n, "an order has every node");
+        const nb::gil_scoped_release unlocked;
+        tree_.compile(relevant, observed, last, last_is_root, maximise_all, order);
     }
 
     double n_cells() const { return tree_.n_cells; }
@@ -160,7 +189,6 @@ public:
 
 private:
     Tree tree_;
-    std::vector<Table> kept_;
     std::vector<uint8_t> observed_;
 
     Findings findings(const std::vector<int32_t>& states, const std::vector<std::pair<int, Vector>>& soft) const {
@@ -181,9 +209,15 @@ private:
 }  // namespace
 
 void bind_factors(nb::module_& m) {
+    nb::class_<NetworkTables>(m, "NetworkTables")
+        .def(nb::init<const std::vector<int64_t>&, const std::vector<std::vector<int>>&, const std::vector<Table>&>(),
+             "sizes"_a, "parents"_a, "tables"_a)
+        .def("order", &NetworkTables::order, "most_work"_a);
     nb::class_<JunctionTree>(m, "JunctionTree")
-        .def(nb::init<const std::vector<int64_t>&, const std::vector<std::vector<int>>&, const std::vector<Table>&,
-                      const std::vector<uint8_t>&, const std::vector<uint8_t>&, const std::vector<int>&, bool, bool>())
+        .def(nb::init<const NetworkTables&, const std::vector<uint8_t>&, const std::vector<uint8_t>&,
+                      const std::vector<int>&, bool, bool, const std::vector<int>&>(),
+             nb::keep_alive<1, 2>(), "tables"_a, "relevant"_a, "observed"_a, "last"_a, "last_is_root"_a,
+             "maximise_all"_a, "order"_a = std::vector<int>())
         .def_prop_ro("n_cells", &JunctionTree::n_cells)
         .def_prop_ro("n_bytes", &JunctionTree::n_bytes)
         .def_prop_ro("planned", &JunctionTree::planned)

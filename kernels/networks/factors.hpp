@@ -59,6 +59,8 @@ struct Walk {
 
     Walk() = default;
     Walk(const std::vector<int64_t>& all_sizes, const std::vector<int64_t>& all_strides) {
+        sizes.reserve(all_sizes.size());
+        strides.reserve(all_sizes.size());
         for (size_t axis = 0; axis < all_sizes.size(); ++axis) {
             if (all_sizes[axis] == 1) continue;
             if (!sizes.empty() && strides.back() == all_strides[axis] * all_sizes[axis]) {
@@ -145,9 +147,11 @@ struct Tree {
     // What a run with doubles keeps; wide numbers, which only evidence beyond doubles asks for, take twice as much.
     double n_bytes() const { return (n_cells + n_messages) * sizeof(double); }
 
-    // stage 0 is eliminated first; stage 1 after it, by maximising, or not at all where it is the root
+    // stage 0 is eliminated first; stage 1 after it, by maximising, or not at all where it is the root; in the `order`
+    // of nodes, if one is given
     void compile(const std::vector<uint8_t>& relevant, const std::vector<uint8_t>& observed,
-                 const std::vector<int>& last, bool last_is_root, bool maximise_all);
+                 const std::vector<int>& last, bool last_is_root, bool maximise_all,
+                 const std::vector<int>& order = {});
 };
 
 // By what the next node is chosen: the fewest edges added, these weighed by states, or a given order; ties by the size
@@ -163,6 +167,7 @@ struct Elimination {
     std::vector<std::vector<int>> neighbours;  // of each node when it goes
     double n_cells = 0.0;                      // of all cliques, before any is swallowed
     bool complete = true;                      // false: it was given up, and n_cells is the least that there would be
+    double work = 0.0;                         // words of bits that the search for it has looked at
 };
 // How far planning may go. An order is given up once its cliques have `most_cells`; `work` counts words of bits.
 struct Effort {
@@ -170,8 +175,13 @@ struct Effort {
 };
 Elimination eliminate(std::vector<Bits> adjacent, const std::vector<int64_t>& sizes, const std::vector<int>& stage,
                       int n_stages, const Rule& rule, Effort& effort);
+// In a given order, with no choice to be made.
+Elimination eliminate_in(const std::vector<int>& order, std::vector<Bits> adjacent, const std::vector<int64_t>& sizes);
 // Min-fill, and where that is large the best of several rules.
+constexpr double kMostWork = 1e10;  // words for one plan: ten to twenty seconds
 Elimination best_elimination(const std::vector<Bits>& adjacent, const std::vector<int64_t>& sizes,
-                             const std::vector<int>& stage, int n_stages);
+                             const std::vector<int>& stage, int n_stages, double most_work = kMostWork);
+// The same for all nodes of a network.
+Elimination planned_order(const Network& network, double most_work);
 
 }  // namespace bayeswise::networks

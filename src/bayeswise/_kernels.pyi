@@ -408,19 +408,27 @@ def gibbs(
 SoftEvidence: TypeAlias = Sequence[tuple[int, FloatArray]]
 """Likelihoods of the states of nodes."""
 
+class NetworkTables:
+    """A network for all of its trees; tables are (n_configurations, n_states), the last parent fastest."""
+
+    def __init__(
+        self, sizes: Sequence[int], parents: Sequence[Sequence[int]], tables: Sequence[FloatArray]
+    ) -> None: ...
+    def order(self, most_work: float) -> tuple[list[int], float, float]:
+        """An order to eliminate all nodes, the cells of its cliques, the words looked at; [] if these are too many."""
+
 class JunctionTree:
-    """Cliques of a network for one question; tables are (n_configurations, n_states), the last parent fastest."""
+    """Cliques of a network for one question, in an order of all nodes if one is given."""
 
     def __init__(
         self,
-        sizes: Sequence[int],
-        parents: Sequence[Sequence[int]],
-        tables: Sequence[FloatArray],
+        tables: NetworkTables,
         relevant: Sequence[int],
         observed: Sequence[int],
         last: Sequence[int],
         last_is_root: bool,
         maximise_all: bool,
+        order: Sequence[int] = ...,
     ) -> None: ...
     @property
     def n_cells(self) -> float: ...

@@ -61,16 +61,40 @@ def test_marginals_are_sums_of_the_whole_joint(seed: int) -> None:
     posterior = observe(joint, states)
     for node, likelihood in soft:
         posterior = posterior * likelihood.reshape([-1 if k == node else 1 for k in range(joint.ndim)])
-    tree = _kernels.JunctionTree(*of, [1] * joint.ndim, seen, [], False, False)
+    tree = _kernels.JunctionTree(_kernels.NetworkTables(*of), [1] * joint.ndim, seen, [], False, False)
     found, log_evidence = tree.marginals(free, states, soft)
     assert log_evidence == pytest.approx(math.log(posterior.sum()), rel=1e-12)
     others = [tuple(k for k in range(joint.ndim) if k != node) for node in free]
     twin = [posterior.sum(axis=axes) / posterior.sum() for axes in others]
     np.testing.assert_allclose(found, np.concatenate([np.zeros(0), *twin]), rtol=1e-11, atol=1e-14)
-    best, log_best = _kernels.JunctionTree(*of, [1] * joint.ndim, seen, [], False, True).best(states, soft)
+    best, log_best = _kernels.JunctionTree(_kernels.NetworkTables(*of), [1] * joint.ndim, seen, [], False, True).best(
+        states, soft
+    )
     assert log_best == pytest.approx(math.log(posterior.max()), rel=1e-12)
     whole = tuple(state if state >= 0 else best[node] for node, state in enumerate(states))
     assert posterior[whole] == pytest.approx(posterior.max(), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_marginals_are_the_same_in_any_order_of_elimination(seed: int) -> None:
+    of = network(seed, n=7, zeros=0.1)
+    tables, generator = _kernels.NetworkTables(*of), np.random.default_rng(seed)
+    found, n_cells, work = tables.order(1e6)
+    assert sorted(found) == list(range(7)) and n_cells > 0 and work > 0
+    drawn = joint_of(of)
+    place = np.unravel_index(generator.choice(drawn.size, p=drawn.ravel() / drawn.sum()), drawn.shape)
+    states = [int(state) if node in (1, 4) else -1 for node, state in enumerate(place)]
+    seen, free = [int(state >= 0) for state in states], [node for node in range(7) if states[node] < 0]
+    twin, log_twin = _kernels.JunctionTree(tables, [1] * 7, seen, [], False, False).marginals(free, states, [])
+    for order in (found, found[::-1], generator.permutation(7).tolist()):
+        cells, log_evidence = _kernels.JunctionTree(tables, [1] * 7, seen, [], False, False, order).marginals(
+            free, states, []
+        )
+        np.testing.assert_allclose(cells, twin, rtol=1e-12, atol=1e-15)
+        assert log_evidence == pytest.approx(log_twin, rel=1e-12)
+    with pytest.raises(ValueError, match="an order has"):
+        _kernels.JunctionTree(tables, [1] * 7, seen, [], False, False, [0, 0, 1, 2, 3, 4, 5])
+    assert tables.order(1.0)[0] == []
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -80,7 +104,7 @@ def test_a_batch_of_rows_is_one_posterior_for_each(seed: int) -> None:
     columns = [0, 2, 5]
     soft = [generator.random((2, of[0][node])) for node in columns]  # codes beyond the states
     codes = np.stack([generator.integers(-1, of[0][node] + 2, 30) for node in columns], axis=1).astype(np.int32)
-    tree = _kernels.JunctionTree(*of, [1] * joint.ndim, [0] * joint.ndim, [3], True, False)
+    tree = _kernels.JunctionTree(_kernels.NetworkTables(*of), [1] * joint.ndim, [0] * joint.ndim, [3], True, False)
     found, log_evidence = tree.batch(codes, columns, soft)
     for row, cells in enumerate(codes):
         states = {node: code for node, code in zip(columns, cells.tolist(), strict=True) if code < of[0][node]}

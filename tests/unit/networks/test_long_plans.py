@@ -21,7 +21,7 @@ def grid(side):
 
 def plan(side):
     n = side * side
-    return _kernels.JunctionTree(*grid(side), [1] * n, [0] * n, [n - 1], True, False)
+    return _kernels.JunctionTree(_kernels.NetworkTables(*grid(side)), [1] * n, [0] * n, [n - 1], True, False)
 """
 
 
@@ -84,3 +84,23 @@ _kernels.gibbs([block], np.zeros((1, 6), dtype=np.int32), 0, 0, 0, 10**12, 1, 0,
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=120)
     assert "KeyboardInterrupt" in err
+
+
+def test_evidence_on_other_nodes_is_planned_in_the_order_of_all_nodes() -> None:
+    generator = np.random.default_rng(0)
+    nodes = []
+    for k in range(90):
+        above = generator.choice(np.arange(max(0, k - 12), k), min(k, 3), replace=False).tolist() if k else []
+        table = generator.dirichlet(np.ones(2), 2 ** len(above))
+        nodes.append(Node(f"n{k}", ["x", "y"], table, [f"n{p}" for p in above]))
+    network = BeliefNetwork(nodes)
+    engine = network.engine
+    assert engine._small_tree is None and sorted(engine._order_of_all) == list(range(90))
+    cells_of_all = engine._tree_of_all(engine.finding({})).n_cells
+    row = network.sample(1, seed=1)
+    for _ in range(5):
+        evidence = {f"n{k}": row[f"n{k}"][0] for k in generator.choice(90, 6, replace=False)}
+        found = network.marginals(evidence)
+        assert engine._tree_of_all(engine.finding(evidence)).n_cells <= cells_of_all
+        for name in ("n3", "n50", "n89"):
+            np.testing.assert_allclose(found[name].probability, network.query(name, evidence).probability, rtol=1e-11)

@@ -30,7 +30,9 @@ if TYPE_CHECKING:
 
 MEMORY_LIMIT = 2 << 30  # bytes of one tree; evidence so rare that doubles do not hold it takes twice as many
 _PLANS = 256
-_SMALL_TREE = 12_000  # cells that take less time to run than a tree takes to be planned
+_SMALL_TREE = 20_000  # cells that take less time to run than a tree takes to be planned
+_WORK_OF_AN_ORDER = 2e7  # words: a tenth of a second
+_WORK_PER_CELL = 0.5  # from which planning a tree takes about as long as running it
 
 
 @dataclass(frozen=True)
@@ -167,7 +169,17 @@ class Engine:
 
     def _tree_of_all(self, found: Finding) -> _kernels.JunctionTree:
         key = ("all", tuple(found.states))
-        return self._compiled(key, range(len(self._sizes)), found.states, [], False, False)
+        order = self._order_of_all if found.states and key not in self._plans else ()
+        return self._compiled(key, range(len(self._sizes)), found.states, [], False, False, order)
+
+    @cached_property
+    def _order_of_all(self) -> Sequence[int]:
+        """An order of elimination for the trees of all evidence, where planning each would take longer than running it.
+
+        What is observed is left out of it, so that no tree is larger than that of no evidence.
+        """
+        order, n_cells, work = self._network_tables.order(_WORK_OF_AN_ORDER)
+        return order if work >= _WORK_PER_CELL * n_cells else ()
 
     def n_cells(self, evidence: Evidence | None = None) -> float:
         """How many numbers the beliefs in all nodes take to compute: about as many nanoseconds, 8 to 12 bytes each."""
@@ -280,10 +292,11 @@ class Engine:
         last: list[int],
         last_is_root: bool,
         maximise_all: bool,
+        order: Sequence[int] = (),
     ) -> _kernels.JunctionTree:
         if key in self._plans:
             return self._plans[key]
-        tree = self._made(relevant, observed, last, last_is_root, maximise_all)
+        tree = self._made(relevant, observed, last, last_is_root, maximise_all, order=order)
         if len(self._plans) >= _PLANS:
             del self._plans[next(iter(self._plans))]
         self._plans[key] = tree
@@ -293,8 +306,12 @@ class Engine:
         """A tree like `tree`, made for other tables of the same shapes, which it reads anew at every run; not kept."""
         parents = [list(above) for above in self.network._parents]  # the tables are expanded, so no chains
         relevant = graph.ancestors_of(parents, [*targets, *found.states, *found.likelihoods])
-        expanded = self._sizes[: len(parents)], parents, tables
+        expanded = _kernels.NetworkTables(self._sizes[: len(parents)], parents, tables)
         return self._made(relevant, found.states, targets, True, False, expanded)
+
+    @cached_property
+    def _network_tables(self) -> _kernels.NetworkTables:
+        return _kernels.NetworkTables(self._sizes, self._parents, self._tables)
 
     def _made(
         self,
@@ -303,15 +320,17 @@ class Engine:
         last: list[int],
         last_is_root: bool,
         maximise_all: bool,
-        structure: tuple[list[int], list[list[int]], Sequence[FloatArray]] | None = None,
+        of: _kernels.NetworkTables | None = None,
+        order: Sequence[int] = (),
     ) -> _kernels.JunctionTree:
-        sizes, parents, tables = structure or (self._sizes, self._parents, self._tables)
-        kept, cut = bytearray(len(sizes)), bytearray(len(sizes))
+        n_nodes = len(self._sizes) if of is None else len(self.network)
+        kept, cut = bytearray(n_nodes), bytearray(n_nodes)
         for node in relevant:
             kept[node] = 1
         for node in observed:
             cut[node] = 1
-        tree = _kernels.JunctionTree(sizes, parents, tables, list(kept), list(cut), last, last_is_root, maximise_all)
+        of = of or self._network_tables
+        tree = _kernels.JunctionTree(of, list(kept), list(cut), last, last_is_root, maximise_all, order)
         self._refuse_too_large(tree)
         return tree
 
