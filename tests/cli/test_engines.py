@@ -12,7 +12,7 @@ import pandas as pd
 import pytest
 
 from bayeswise.engines import dask as dask_engine
-from bayeswise.engines.spark_sessions import check_java, java_version, started
+from bayeswise.engines.spark_sessions import java_version, started
 from bayeswise.foundation.errors import NotInstalledError, SourceError
 
 
@@ -110,7 +110,7 @@ def test_a_java_that_is_too_old_is_refused(tmp_path: Path, monkeypatch: pytest.M
     assert java_version(str(java)) == 8
     monkeypatch.setenv("JAVA_HOME", str(tmp_path))
     with pytest.raises(NotInstalledError, match=r"Spark needs Java 17 or later, and .*java is Java 8.*Fix: install it"):
-        check_java()
+        started("local[1]")
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "nowhere"))
     with pytest.raises(NotInstalledError, match="there is no Java"):
-        check_java()
+        started("local[1]")

@@ -49,13 +49,15 @@ def started(master: str) -> Any:
     from pyspark.sql import SparkSession
 
     _refuse_unreachable(master)
+    is_connect = master.startswith("sc://")
+    if not is_connect:
+        check_java()
     builder = SparkSession.builder.appName("bayeswise")
     try:
-        if master.startswith("sc://"):
+        if is_connect:
             found = builder.remote(master).getOrCreate()
             _ = found.version  # the first answer of the server
             return found
-        check_java()
         quiet = builder.master(master).config("spark.ui.showConsoleProgress", "false")
         return quiet.config("spark.log.level", "ERROR").getOrCreate()
     except ImportError as error:
