@@ -122,6 +122,9 @@ def test_noise_without_sums_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_statistic_without_a_fixed_size_is_named() -> None:
     with pytest.raises(NotStreamableError, match=r"statistic of 'price' has no fixed size.*Fix: choose"):
         bw.fit(dd.from_pandas(TABLE, npartitions=2), "class", families={"price": "laplace"}, model="naive-bayes")
+    frame = dd.from_pandas(TABLE[["colour", "member", "class"]], npartitions=2)
+    with pytest.raises(NotStreamableError, match=r"keeps every row with a missing cell for EM.*missing='ignore'"):
+        bw.fit(frame, "class", model="tan", missing="em")
 
 
 def test_a_target_that_is_missing_is_named_before_any_row_is_read() -> None:
