@@ -78,6 +78,9 @@ def _laplace(x: FloatArray, location: float, scale: float) -> Terms:
 
 
 def _student_t(x: FloatArray, location: float, scale: float, freedom: float) -> Terms:
+    if freedom == np.inf:  # the normal distribution, which more degrees of freedom do not change
+        (by_location, by_scale), ((twice, mixed), (curve,)) = _normal(x, location, scale)
+        return [by_location, by_scale, 0.0], [[twice, mixed, 0.0], [curve, 0.0], [0.0]]
     f, s, z = freedom, scale, (x - location) / scale
     u = z**2
     by_u, by_uu = -0.5 * (f + 1.0) / (f + u), 0.5 * (f + 1.0) / (f + u) ** 2

@@ -99,6 +99,18 @@ def test_the_estimate_is_where_the_gradient_is_0_and_the_curvature_negative(name
     assert Likelihood(family, data).check().is_maximum
 
 
+def test_a_student_t_of_infinite_freedom_has_the_derivatives_of_the_normal() -> None:
+    values = [1.0, 2.0, 5.0, 9.0]
+    family, normal = families.StudentT(), families.Normal()
+    found = family.estimate(family.statistic(values)).parameters
+    assert found.freedom.item() == np.inf  # no value is far away
+    same = families.NormalParameters(found.location, found.scale)
+    assert family.gradient(found, values) == pytest.approx({"location": 0.0, "scale": 0.0, "freedom": 0.0}, abs=1e-9)
+    curvature = family.second_derivative(found, values)
+    assert curvature[:2, :2] == pytest.approx(normal.second_derivative(same, values))
+    assert not curvature[2].any() and not curvature[:, 2].any()
+
+
 def test_a_binomial_share_is_k_of_n() -> None:
     """theta = k / N, where k / theta = (N - k) / (1 - theta); curvature -k / theta^2 - (N - k) / (1 - theta)^2."""
     found = Likelihood(families.Binomial(trials=10), [7]).check()

@@ -74,6 +74,11 @@ class DescribedTree(Tabular):
     def n_leaves(self) -> int:
         return sum(node.is_leaf for _, _, node in self.root.walk())
 
+    @property
+    def summary(self) -> str:
+        """How many leaves and bits there are."""
+        return f"{self.n_leaves} {'leaf' if self.n_leaves == 1 else 'leaves'}, {number(self.bits)} bits"
+
     def said(self, node: TreeNode) -> Label:
         """The commonest class of a node; the first of equal ones."""
         return self.classes[max(range(len(self.classes)), key=lambda k: node.counts[k])]
@@ -105,7 +110,7 @@ class DescribedTree(Tabular):
         for depth, branch, node in self.root.walk():
             text = self.leaf_text(node) if node.is_leaf else f"{node.question}?"
             lines.append(f"{'  ' * depth}{branch + ': ' if branch else ''}{text}  [{number(node.bits)} bits]")
-        return "\n".join([*lines, f"{self.n_leaves} leaves, {number(self.bits)} bits in all"])
+        return "\n".join([*lines, f"{self.summary} in all"])
 
     def __repr__(self) -> str:
-        return f"DescribedTree({self.n_leaves} leaves, {number(self.bits)} bits)"
+        return f"DescribedTree({self.summary})"

@@ -56,7 +56,7 @@ class TreeDisplay(Display):
         ax.set_xlim(0.0, float(self.tree.n_leaves))
         ax.set_ylim(-deepest - 0.5, 0.5)
         ax.set_axis_off()
-        titled(ax, f"{self.tree.n_leaves} leaves, {number(self.tree.bits)} bits in all")
+        titled(ax, f"{self.tree.summary} in all")
 
     def _box(self, ax: Axes, node: TreeNode, x: float, depth: int) -> None:
         colour = state_colour(self.tree.classes.index(self.tree.said(node))) if node.is_leaf else NEUTRAL

@@ -156,7 +156,8 @@ class TreeModel(ProbabilityModel):
 
     def __repr__(self) -> str:
         n_leaves, bits = int((self.column < 0).sum()), float(self.bits.sum())
-        return f"TreeModel({len(self.classes)} classes, {n_leaves} leaves, {bits:.1f} bits, {self.settings})"
+        leaves = f"{n_leaves} {'leaf' if n_leaves == 1 else 'leaves'}"
+        return f"TreeModel({len(self.classes)} classes, {leaves}, {bits:.1f} bits, {self.settings})"
 
     # -- what it says about rows --------------------------------------------------------------------------------
     def _answers(self, batch: Batch, node: int, rows: IntArray) -> Any:
