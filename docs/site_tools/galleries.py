@@ -46,8 +46,11 @@ async def execute(path: Path, free: asyncio.Semaphore) -> None:
     async with free:
         with tempfile.TemporaryDirectory() as folder:
             kernel = AsyncKernelManager(kernel_name="python3", transport="ipc", ip=f"{folder}/kernel")
-            client = NotebookClient(notebook, km=kernel, timeout=SECONDS, record_timing=False)
-            await client.async_execute(env={**os.environ, "MPLBACKEND": IN_NOTEBOOKS})
+            client = NotebookClient(notebook, km=kernel, timeout=SECONDS, record_timing=False, coalesce_streams=True)
+            try:
+                await client.async_execute(env={**os.environ, "MPLBACKEND": IN_NOTEBOOKS})
+            finally:
+                await kernel.shutdown_kernel(now=True)
     notebook.metadata["language_info"].pop("version", None)  # of the Python that built the site
     nbformat.write(notebook, path)
     with zipfile.ZipFile(path.with_suffix(".zip"), "w", zipfile.ZIP_DEFLATED) as archive:
