@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from benchmarks.quality.development import DEVELOPMENT
+from benchmarks.quality.development import DEVELOPMENT, NONLINEAR
 from benchmarks.quality.measures import MEASURES, cost_table, critical_difference, mean_ranks, measured
 from benchmarks.quality.methods import ours, peers, tuned_threshold
 from benchmarks.quality.reporting import REPORTING
@@ -20,6 +20,7 @@ from benchmarks.quality.tables import Table, Tables
 
 TUNED = "TunedThreshold of logistic regression"
 UNCALIBRATED = "auto, not calibrated"
+SETS = {"development": DEVELOPMENT, "nonlinear": NONLINEAR, "reporting": REPORTING}
 Measured = dict[str, dict[str, float]]  # by method and measure
 Scores = dict[str, Measured]  # by table
 
@@ -182,7 +183,7 @@ def run(
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.quality", description=__doc__)
-    parser.add_argument("--set", choices=["development", "reporting"], default="reporting", dest="which")
+    parser.add_argument("--set", choices=list(SETS), default="reporting", dest="which")
     parser.add_argument("--tables", nargs="*", help="only these")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seeds", type=int, default=3)
@@ -190,8 +191,7 @@ def main() -> None:
     parser.add_argument("--keep", metavar="FILE", help="keep the figures of each fold there, and go on from those kept")
     parser.add_argument("--only-kept", action="store_true", help="show the figures that are kept, and learn nothing")
     asked = parser.parse_args()
-    tables = DEVELOPMENT if asked.which == "development" else REPORTING
-    tables = {name: make for name, make in tables.items() if not asked.tables or name in asked.tables}
+    tables = {name: make for name, make in SETS[asked.which].items() if not asked.tables or name in asked.tables}
     kept = Kept.of(asked.keep)
     if asked.only_kept:
         scores = {name: found for name, found in kept.scores().items() if name in tables}

@@ -96,6 +96,44 @@ def clusters(n: int, seed: int, classes: int = 2) -> Table:
     return numbers(*made)
 
 
+def signs(n: int, seed: int, k: int) -> Table:
+    """The parity of the signs of k numbers, wrong one time in twenty, and numbers that say nothing: eight in all."""
+    g = np.random.default_rng(seed)
+    X = g.normal(size=(n, 8))
+    return numbers(X, ((X[:, :k] > 0).sum(axis=1) % 2) ^ (g.random(n) < 0.05))
+
+
+def steps(n: int, seed: int) -> Table:
+    """A sum of five numbers' bands, and five numbers that say nothing."""
+    g = np.random.default_rng(seed)
+    X = g.uniform(0, 1, (n, 10))
+    bands = [(0.2, 2.0), (0.5, -2.5), (0.1, 1.5), (0.6, 2.0), (0.35, -1.5)]
+    score = sum(height * ((X[:, j] > low) & (X[:, j] <= low + 0.25)) for j, (low, height) in enumerate(bands))
+    return numbers(X, g.random(n) < 1 / (1 + np.exp(0.5 - 2.0 * np.asarray(score))))
+
+
+def rules(n: int, seed: int) -> Table:
+    """If this and not that: a tree of conditions on numbers and categories, and four numbers that say nothing."""
+    g = np.random.default_rng(seed)
+    age, income, debt = g.uniform(18, 80, n), g.lognormal(10, 0.6, n), g.gamma(2.0, 2_000.0, n)
+    job, home = g.choice(list("abcdef"), n), g.choice(["own", "rent", "free"], n)
+    deep = np.where(age < 40, 0.85, np.where(home == "rent", 0.6, 0.2))
+    poor = np.where(np.isin(job, ["a", "c"]) & (income < 22_000), 0.7, 0.08)
+    frame = pd.DataFrame({"age": age, "income": income, "debt": debt, "job": job, "home": home})
+    frame = frame.assign(**{f"x{j}": g.normal(size=n) for j in range(4)})
+    bad = g.random(n) < np.where(debt > 0.25 * income, deep, poor)
+    return frame, pd.Series(np.where(bad, "bad", "good"), name="y")
+
+
+def interactions(n: int, seed: int) -> Table:
+    """A product, a line that changes sides, three conditions at once, a wave and a line; three numbers say nothing."""
+    g = np.random.default_rng(seed)
+    X = g.normal(size=(n, 12))
+    score = X[:, 0] * X[:, 1] + np.where(X[:, 2] > 0, X[:, 3], -X[:, 3]) + np.sin(2 * X[:, 7]) + 0.7 * X[:, 8]
+    score += 1.5 * (X[:, 4] > 0.3) * (X[:, 5] > 0) * (X[:, 6] < 0.5)
+    return numbers(X, g.random(n) < 1 / (1 + np.exp(-1.5 * score)))
+
+
 DEVELOPMENT: Tables = {
     "iris": bundled(datasets.load_iris),
     "wine": bundled(datasets.load_wine),
@@ -114,3 +152,19 @@ DEVELOPMENT: Tables = {
     "friedman": lambda: friedman(1_000, 30),
     "parity": lambda: parity(700, 32),
 }
+
+NONLINEAR: Tables = {
+    "signs of two": lambda: signs(3_000, 61, 2),
+    "signs of three": lambda: signs(4_000, 62, 3),
+    "rings, more": lambda: rings(4_000, 63),
+    "steps": lambda: steps(3_000, 64),
+    "rules": lambda: rules(5_000, 65),
+    "friedman, more": lambda: friedman(4_000, 66),
+    "hastie, more": lambda: numbers(*datasets.make_hastie_10_2(6_000, random_state=67)),
+    "clusters, more": lambda: clusters(4_000, 68),
+    "clusters of three": lambda: clusters(5_000, 69, 3),
+    "mixed, more": lambda: mixed(5_000, 70, 2.0),
+    "moons, more": lambda: moons(2_000, 72),
+    "interactions": lambda: interactions(20_000, 71),
+}
+"""Those where gradient-boosted trees would be expected to win; settings may be chosen by them, too."""

@@ -28,6 +28,7 @@ from bayeswise.exports.rows import NumbersRow, Row
 from bayeswise.foundation.errors import ExportError
 from bayeswise.models.auto.inputs import AsNumbers
 from bayeswise.models.auto.model import AutoModel
+from bayeswise.models.auto.trees import AsTrees
 from bayeswise.posteriors.calibration_maps import AsItIs, Calibration, Dirichlet, Isotonic, Platt, Temperature
 from bayeswise.tables.schema.labels import Vocabulary
 
@@ -119,8 +120,13 @@ def mixture(model: AutoModel, row: Row, scores_of: Callable[[object, Row], Score
     parts: list[Scores] = []
     possible = []
     for member, weight in zip(model.members, model.weights.tolist(), strict=True):
-        seen = NumbersRow(member.inputs, row, model.vocabularies) if isinstance(member.inputs, AsNumbers) else row
-        shares = Shares(scores_of(member.model, seen))
+        if isinstance(member.inputs, AsTrees):
+            scores = _scores_of_trees(member.inputs, NumbersRow(member.inputs.base, row, model.vocabularies))
+        elif isinstance(member.inputs, AsNumbers):
+            scores = scores_of(member.model, NumbersRow(member.inputs, row, model.vocabularies))
+        else:
+            scores = scores_of(member.model, row)
+        shares = Shares(scores)
         possible.append(shares.possible)
         own = [each + float(np.log(weight)) for each in shares.log_probability]
         place = Vocabulary(model.classes).positions_in(Vocabulary(member.model.classes)).tolist()
@@ -132,6 +138,22 @@ def mixture(model: AutoModel, row: Row, scores_of: Callable[[object, Row], Score
     if model.settings.class_prior is None:
         return after
     return [each + number(shift) for each, shift in zip(after, model.log_prior_shift.tolist(), strict=True)]
+
+
+def _scores_of_trees(inputs: AsTrees, row: NumbersRow) -> Scores:
+    """What trees add to the log-odds of each class: a choice for each of their questions."""
+    trees = inputs.trees
+    numbers = [row.number(name) for name, _ in inputs.base.features]
+    added: list[list[Expression]] = [[number(start)] for start in trees.start.tolist()]
+    for k, state in enumerate(trees.state.tolist()):
+        feature, threshold, value = trees.feature[k].tolist(), trees.threshold[k].tolist(), trees.value[k].tolist()
+        nodes = [number(each) for each in value]
+        for node in reversed(range(len(feature))):
+            less, more = nodes[2 * node + 1], nodes[2 * node + 2]
+            asks = threshold[node] < np.inf
+            nodes[node] = choose(at_most(number(threshold[node]), numbers[feature[node]]), more, less) if asks else less
+        added[state].append(nodes[0])
+    return [total(terms) for terms in added]
 
 
 def normalised(weights: Sequence[Expression]) -> list[Expression]:

@@ -90,6 +90,8 @@ _NAMES["auto"] = (
     "models.auto.candidates.Member",
     "models.auto.inputs.AsNumbers",
     "models.auto.crossing.Crossing",
+    "models.auto.trees.AsTrees",
+    "models.auto.trees.Trees",
     "models.auto.inputs.WithoutTexts",
     "posteriors.calibration_maps.*",
     *dict.fromkeys(name for kind in _MEMBERS for name in (*_NAMES[kind], _SETTINGS[kind])),

@@ -10,7 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.models.auto.inputs import AsNumbers, Inputs, WithoutTexts
+from bayeswise.models.auto.boosting import grown
+from bayeswise.models.auto.inputs import AsNumbers, WithoutTexts
+from bayeswise.models.auto.trees import AsTrees
 from bayeswise.models.registry import kind_of_name
 from bayeswise.models.settings.network import MOST_IN_TRIPLES
 from bayeswise.posteriors.normalise import log_posterior
@@ -32,6 +34,12 @@ LEVELS_OF_A_NUMBER = 6  # as a guess, before cuts are found
 MOST_TRIPLE_CELLS = 3e5  # of the tables of triples of columns
 FEW_FOR_TRIPLES = 500  # rows: fewer say too little about triples
 MOST_PARENTS = 60  # columns among which a search looks for parents
+FEW_FOR_TREES = 500  # rows: fewer say too little about what trees find
+MOST_GROWN = 3e5  # rows times numbers and indicators times classes of trees, a few seconds of one core
+MANY_FOR_TREES = 50_000  # rows: what leaves of trees add is learned tree by tree
+TOO_FAR = 1.1  # times the least log-loss so far: trees of more on rows that they never saw are not tried in folds
+
+Inputs = WithoutTexts | AsNumbers | AsTrees
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,6 +81,9 @@ class Member:
 
     def estimated(self, batch: Batch) -> Member:
         """The same choices (cuts, graph, families, indicators), everything else learned from other rows."""
+        if isinstance(self.inputs, AsTrees):
+            trees = self.inputs.estimated(batch)
+            return replace(self, inputs=trees, model=trees.regression(batch))
         rows = batch if self.inputs is None else self.inputs.batch(batch)
         if self.learns_weights:
             learn = kind_of_name("logistic").learner_of_batches()
@@ -129,7 +140,7 @@ def _products_of_three(sizes: list[int]) -> float:
     return (sums[0] ** 3 - 3.0 * sums[0] * sums[1] + 2.0 * sums[2]) / 6.0
 
 
-Sees = Literal["all", "columns", "numbers", "filled", "cut", "crossed"]
+Sees = Literal["all", "columns", "numbers", "filled", "cut", "crossed", "trees"]
 
 
 @dataclass(frozen=True)
@@ -147,7 +158,9 @@ class Candidate:
         return replace(self, sees="filled") if self._completed(extent) > MOST_COMPLETED else self
 
     def folds(self, extent: Extent, folds: IntArray) -> IntArray:
-        """(n_rows,) the folds that it is tried in: three, where EM takes long to complete missing numbers."""
+        """(n_rows,) the folds that it is tried in: three of trees, and where EM takes long to complete numbers."""
+        if self.sees == "trees":
+            return folds % 3
         return folds % 3 if self.sees == "numbers" and self._completed(extent) > MANY_COMPLETED else folds
 
     def _completed(self, extent: Extent) -> float:
@@ -158,6 +171,8 @@ class Candidate:
     def learned(self, batch: Batch, schema: Schema, inputs: Inputs | None = None) -> Member:
         """The member of these rows alone; what it chooses by rows is chosen by these. `inputs`: those of the rows."""
         inputs = inputs or self.inputs(batch, schema)
+        if isinstance(inputs, AsTrees):
+            return Member(self.name, inputs, inputs.regression(batch))
         rows, columns = (batch, schema) if inputs is None else (inputs.batch(batch), inputs.schema)
         kind = kind_of_name(self.kind)
         settings = kind.settings_type()(**self.settings)
@@ -169,6 +184,8 @@ class Candidate:
         """What it sees of a row, as rows call for it; None where it sees the row as it is."""
         if self.sees == "numbers":
             return AsNumbers.of(schema, batch, filled=False)
+        if self.sees == "trees":
+            return grown(AsNumbers.of(schema, batch), batch, **self.options)
         if self.sees in ("filled", "cut", "crossed"):
             crossed = self.sees == "crossed"
             return AsNumbers.of(schema, batch, cut=crossed or self.sees == "cut", crossed=crossed)
@@ -189,6 +206,15 @@ class Candidate:
                 return "there are no numbers"
             if extent.n_features > MOST_NUMBERS:
                 return f"{extent.n_features:,} columns and indicators, and at most {MOST_NUMBERS:,} are correlated"
+        if self.sees == "trees":
+            if extent.n_rows < FEW_FOR_TREES:
+                return f"{extent.n_rows:,} rows, and trees are grown from {FEW_FOR_TREES} on"
+            cells = float(extent.n_rows) * extent.n_features * _vectors(extent)
+            return (
+                f"some {cells:.2g} cells and classes, and trees of at most {MOST_GROWN:.2g}"
+                if cells > MOST_GROWN
+                else ""
+            )
         if self.kind == "logistic" and extent.n_features * _vectors(extent) > MOST_WEIGHTS:
             return f"{extent.n_features * _vectors(extent):,} weights, and at most {MOST_WEIGHTS:,} are fitted"
         if self.name in ("tan", "aode") and extent.n_columns * (extent.n_columns - 1) // 2 > MOST_PAIRS:
@@ -209,11 +235,17 @@ class Candidate:
                 return f"{extent.n_columns:,} columns, and parents are searched for among at most {MOST_PARENTS}"
         return ""
 
-    def refusal_of_inputs(self, inputs: Inputs | None, extent: Extent, n_folds: int) -> str:
+    def refusal_of_inputs(self, inputs: Inputs | None, extent: Extent, n_folds: int, least_loss: float = np.inf) -> str:
         """Why the candidate is not worth its while, by what it would see of rows; empty where it is.
 
-        Indicators and products count here: with many classes they make regressions dear.
+        Indicators and products count here: with many classes they make regressions dear. `least_loss` is the least
+        log-loss of left-out rows so far.
         """
+        if isinstance(inputs, AsTrees) and inputs.trees.loss > TOO_FAR * least_loss:
+            return (
+                f"a log-loss of {inputs.trees.loss:.3g} on a fifth of the rows, which no tree has seen, and another "
+                f"model has {least_loss:.3g}"
+            )
         if self.kind != "logistic" or not isinstance(inputs, AsNumbers):
             return ""
         if self.sees == "crossed" and not (inputs.crossed and inputs.crossed.pairs):
@@ -234,6 +266,10 @@ class Candidate:
         """Why the candidate would take too long to be learned from all rows, where only some choose."""
         if self.kind != "logistic" or n_rows == extent.n_rows:
             return ""
+        if self.sees == "trees":
+            return (
+                f"{n_rows:,} rows, and trees learn from at most {MANY_FOR_TREES:,}" if n_rows > MANY_FOR_TREES else ""
+            )
         if self.settings["scale"] != 1.0:
             return "so many rows leave nothing to the width of the prior"
         cells = n_rows * (extent.n_features + 1) * _vectors(extent) * {"filled": 1, "cut": 5}.get(self.sees, 20)
@@ -242,6 +278,8 @@ class Candidate:
     def cost(self, extent: Extent) -> float:
         """How much work it is to learn it with each row left out, in the work of naive Bayes; for an order only."""
         rows, columns = extent.n_rows, extent.n_columns + extent.n_texts + 1
+        if self.sees == "trees":
+            return 5e3 * rows * (extent.n_features + 1) ** 2 * _vectors(extent)
         if self.kind == "logistic":
             wider = {"filled": 1.0, "cut": 5.0}.get(self.sees, 50.0)
             return 20.0 * wider * rows * (extent.n_features + 1) ** 2 * _vectors(extent)
@@ -281,6 +319,8 @@ CANDIDATES = (
     *(_logistic("logistic", "filled", scale) for scale in SCALES),
     *(_logistic("logistic, cut", "cut", scale) for scale in SCALES[:2]),
     *(_logistic("logistic, crossed", "crossed", scale) for scale in SCALES[:2]),
+    Candidate("trees, 3 deep", "logistic", "trees", options={"depth": 3, "rate": 0.3}),
+    Candidate("trees, 6 deep", "logistic", "trees", options={"depth": 6, "rate": 0.2}),
     Candidate("tan", "tan", "columns", {"structure": "tan"}),
     Candidate("aode", "aode", "columns", {"structure": "aode"}),
     Candidate("a2de", "aode", "columns", {"structure": "a2de"}),

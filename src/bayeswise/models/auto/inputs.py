@@ -148,9 +148,6 @@ class AsNumbers:
         return replace(batch, values=numbers, codes=nothing, vocabularies=(), texts=())
 
 
-Inputs = WithoutTexts | AsNumbers
-
-
 def _means(values: FloatArray, there: BoolArray, weights: FloatArray) -> FloatArray:
     """(n_numbers,) of the cells that are there; 0 where none is."""
     total = np.array([weights[keep].sum() for keep in there.T])

@@ -138,7 +138,7 @@ class _Trials:
                 if spent + ahead > self.seconds:
                     reason = f"it would take some {ahead:.2g} s, and {max(self.seconds - spent, 0.0):.2g} s are left"
             inputs = None if reason else candidate.inputs(self.chosen, self.schema)
-            reason = reason or candidate.refusal_of_inputs(inputs, extent, n_folds)
+            reason = reason or candidate.refusal_of_inputs(inputs, extent, n_folds, self._least_loss)
             if reason:
                 self.notes[candidate.name] = reason
                 continue
@@ -155,6 +155,12 @@ class _Trials:
         order = {candidate.name: place for place, candidate in enumerate(CANDIDATES)}
         self.done.sort(key=lambda trial: order[trial.candidate.name])
         self.notes = {name: self.notes[name] for name in order if name in self.notes}
+
+    @property
+    def _least_loss(self) -> float:
+        """Of the candidates so far, on left-out rows."""
+        losses = [_mean_loss(trial.left_out.log_own, self.row_weights) for trial in self.done]
+        return min(losses, default=np.inf)
 
     # -- weights ----------------------------------------------------------------------------------------------
     def weighed(self, settings: AutoSettings) -> AutoModel:

@@ -1,0 +1,115 @@
+"""Trees as members of `model="auto"`: interactions of more than two columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import bayeswise as bw
+from bayeswise.foundation.errors import SchemaError
+from bayeswise.models.auto import candidates, learning
+from bayeswise.models.auto.boosting import boosted
+from bayeswise.models.auto.model import AutoModel
+from bayeswise.models.auto.trees import AsTrees, Trees
+from tests.databases import Lite
+from tests.export_cases import posterior_in
+
+N_ROWS = 500
+Columns = dict[str, list[Any]]
+
+
+def parity_table(seed: int = 0) -> Columns:
+    """The class is the sign of a product of three numbers: no two of them say anything; a category says nothing."""
+    g = np.random.default_rng(seed)
+    x = g.normal(size=(N_ROWS, 3))
+    y = np.where(g.random(N_ROWS) < 0.97, x.prod(axis=1) > 0, g.random(N_ROWS) < 0.5)
+    columns: Columns = {f"x{j}": [round(float(cell), 3) for cell in x[:, j]] for j in range(3)}
+    columns["x2"] = [None if g.random() < 0.05 else cell for cell in columns["x2"]]
+    return {**columns, "c": [str(k) for k in g.choice(list("uvw"), N_ROWS)], "y": ["odd" if k else "even" for k in y]}
+
+
+def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = ("naive-bayes", "logistic, scale 1", "trees, 3 deep", "trees, 6 deep")
+    monkeypatch.setattr(learning, "CANDIDATES", tuple(each for each in candidates.CANDIDATES if each.name in kept))
+
+
+@pytest.fixture(scope="module")
+def model() -> AutoModel:
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        few_candidates(monkeypatch)
+        found: AutoModel = bw.fit(parity_table(), "y", model="auto")
+    return found
+
+
+def test_trees_find_what_three_columns_say_together(model: AutoModel) -> None:
+    losses = {score.name: score.log_loss for score in model.scores}
+    assert losses["trees, 6 deep"] < 0.6 < 0.68 < losses["logistic, scale 1"]
+    assert model.weight_of_member["trees, 6 deep"] > 0.9
+    asked = parity_table(1)
+    right = np.array(model.predict({name: cells for name, cells in asked.items() if name != "y"})) == asked["y"]
+    assert right.mean() > 0.8
+
+
+def test_the_same_rows_in_another_order_grow_the_same_trees(
+    model: AutoModel, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    few_candidates(monkeypatch)
+    order = np.random.default_rng(3).permutation(N_ROWS).tolist()
+    shuffled = {name: [cells[k] for k in order] for name, cells in parity_table().items()}
+    model.save(tmp_path / "one.bayeswise")
+    bw.fit(shuffled, "y", model="auto").save(tmp_path / "other.bayeswise")
+    assert (tmp_path / "one.bayeswise").read_bytes() == (tmp_path / "other.bayeswise").read_bytes()
+    again = bw.load(tmp_path / "one.bayeswise")
+    assert np.array_equal(again.predict_proba(parity_table(1)), model.predict_proba(parity_table(1)))
+
+
+def test_what_columns_say_in_trees_adds_up(model: AutoModel) -> None:
+    case = {name: cells[0] for name, cells in parity_table(1).items() if name != "y"}
+    account = model.explain(case)
+    log_p = model.predict_log_proba([case])[0]
+    moved = account.log_prior + sum(part.log_likelihood for part in account.contributions)
+    assert moved[1] - moved[0] == pytest.approx(log_p[1] - log_p[0], abs=1e-9)
+
+
+def test_a_query_asks_the_questions_of_trees(model: AutoModel) -> None:
+    asked = {name: cells[:60] for name, cells in parity_table(1).items() if name != "y"}
+    asked["c"][0] = "never seen"
+    found = Lite().answers(asked, model.to_sql("sqlite"))
+    np.testing.assert_allclose(posterior_in(found, model), model.predict_proba(asked), rtol=1e-9)
+
+
+def test_leaves_are_learned_again_from_the_same_rows_as_they_were() -> None:
+    g = np.random.default_rng(2)
+    x = g.normal(size=(500, 3))
+    groups = (x[:, 0] > 0).astype(int) + (x[:, 1] * x[:, 2] > 0)
+    trees = boosted(x, groups, 3, np.ones(500), depth=3, rate=0.3)
+    again = trees.estimated(x, groups, np.ones(500))
+    np.testing.assert_allclose(again.scores(x).argmax(axis=1), trees.scores(x).argmax(axis=1))
+    one_by_one = trees.by_feature(x).sum(axis=2) + trees.start + trees.roots
+    np.testing.assert_allclose(one_by_one, trees.scores(x), atol=1e-9)
+
+
+def test_trees_that_are_much_worse_are_not_tried_in_folds(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_candidates(monkeypatch)
+    g = np.random.default_rng(5)
+    x = g.normal(size=(N_ROWS, 2))
+    y = np.where(x @ [2.0, 2.0] + 0.3 * g.logistic(size=N_ROWS) > 0, "a", "b")
+    monkeypatch.setattr(candidates, "TOO_FAR", 0.1)
+    found = bw.fit({"u": x[:, 0].tolist(), "v": x[:, 1].tolist(), "y": y.tolist()}, "y", model="auto")
+    assert "which no tree has seen" in found.notes["trees, 3 deep"]
+
+
+def test_a_file_of_a_tree_that_asks_about_nothing_is_refused(model: AutoModel) -> None:
+    (inputs,) = (each.inputs for each in model.members if each.name == "trees, 6 deep")
+    assert isinstance(inputs, AsTrees)
+    inputs.refuse_impossible()
+    trees: Trees = inputs.trees
+    trees.refuse_impossible()
+    with pytest.raises(SchemaError, match="not there"):
+        replace(inputs, trees=replace(trees, feature=trees.feature + 99)).refuse_impossible()
+    with pytest.raises(SchemaError, match="match"):
+        replace(trees, value=trees.value[:, 1:]).refuse_impossible()
