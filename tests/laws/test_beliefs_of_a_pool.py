@@ -82,7 +82,8 @@ def scores_of(learner: bw.ActiveLearner, posterior: Any) -> Any:
     """(n_rows,) how much each row is wanted, from its posterior alone."""
     if learner.strategy == "density-weighted":
         return UNCERTAINTY["entropy"](posterior) * learner._likeness.density
-    return UNCERTAINTY[learner.strategy](posterior)
+    known = learner.pool.share_known
+    return UNCERTAINTY[learner.strategy](posterior) * (1.0 if known is None else known)
 
 
 @settings(max_examples=30, deadline=None)

@@ -89,17 +89,18 @@ class Chooser:
         return self.strategy in UNCERTAINTY or self.strategy == "density-weighted"
 
     def _uncertainty(self, posterior: FloatArray, rows: IntArray) -> FloatArray:
-        """(n_rows,)."""
+        """(n_rows,) times the share of known cells: missing ones make a row uncertain, and its label teaches less."""
         if self.strategy == "density-weighted":
             return entropy(posterior) * self.likeness.density[rows]
-        return UNCERTAINTY[self.strategy](posterior)
+        score, known = UNCERTAINTY[self.strategy](posterior), self.pool.share_known
+        return score if known is None else score * known[rows]
 
     def _most_uncertain(self, is_open: BoolArray) -> FitRequest:
         """The first of the best rows: all but a few need no second look."""
         if self.strategy == "density-weighted":
             near = self.beliefs.contenders("entropy", is_open, self.likeness.density)
         else:
-            near = self.beliefs.contenders(self.strategy, is_open)
+            near = self.beliefs.contenders(self.strategy, is_open, self.pool.share_known)
         posterior = self.beliefs.posterior(near)
         score = self._uncertainty(posterior, near)
         best = int(np.argmax(score))

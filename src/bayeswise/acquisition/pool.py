@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from bayeswise.engines import summarise
-from bayeswise.foundation.arrays import IntArray
+from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.threads import each
 from bayeswise.models.averaged_naive_bayes.model import averaged
 from bayeswise.models.naive_bayes.choices import factors_for
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
-from bayeswise.tables.batch import Batch
+from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.labels import Label, Vocabulary, label_of, label_type_of
@@ -70,6 +71,12 @@ class Pool:
     @property
     def n_rows(self) -> int:
         return self.batch.n_rows
+
+    @cached_property
+    def share_known(self) -> FloatArray | None:
+        """(n_rows,) the share of its numbers and categories that each row has; None where no cell is missing."""
+        gone = np.column_stack([np.isnan(self.batch.values), self.batch.codes == MISSING])
+        return np.asarray(1.0 - gone.mean(axis=1)) if gone.any() else None
 
     def row(self, index: int, label: Label, classes: Sequence[Label]) -> Batch:
         """One row with its label."""

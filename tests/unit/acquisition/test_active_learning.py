@@ -188,3 +188,14 @@ def test_an_oracle_must_answer_for_every_row() -> None:
         bw.learning_curves([{"x": 1.0, "y": "a"}, {"x": 2.0, "y": None}, {"x": 3.0, "y": "b"}], "y")
     with pytest.raises(bw.UsageError, match="test_share"):
         bw.learning_curves([{"x": 1.0, "y": "a"}], "y", test_share=1.0)
+
+
+def test_of_rows_that_are_as_uncertain_the_one_without_missing_cells_is_asked_for() -> None:
+    """Both rows lie in the middle; a label teaches about two columns of the second, and about one of the first."""
+    rows = {"x": [0.0, 0.1, 1.0, 0.9, 0.5, 0.5], "z": [0.0, 0.1, 1.0, 0.9, None, 0.5]}
+    how: dict[str, Any] = {"random_share": 0.0, "warm_up": False, "kinds": dict.fromkeys(rows, "number")}
+    learner = bw.ActiveLearner.over(rows, "y", ["low", "high"], **how)
+    for row, label in enumerate(["low", "low", "high", "high"]):
+        learner.teach(row, label)
+    assert learner.query()[0].row == 5
+    assert [query.row for query in learner.query(2)] == [5, 4]
