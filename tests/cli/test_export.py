@@ -95,9 +95,10 @@ def test_a_belief_network_is_converted_instead(bayeswise: Command, tmp_path: Pat
     network = bw.BeliefNetwork.learn(EXAMPLES / "golf.csv")
     for name in ("golf.bif", "golf.bayeswise"):
         network.write(tmp_path / name) if name.endswith(".bif") else network.save(tmp_path / name)
-        done = bayeswise("export", tmp_path / name, "--sql", "duckdb")
-        assert done.code == 4
-        assert f"bayeswise network convert {tmp_path / name} NEW.bif" in done.err
+        for words in (("--sql", "duckdb"), ()):
+            done = bayeswise("export", tmp_path / name, *words)
+            assert done.code == 4
+            assert f"bayeswise network convert {tmp_path / name} NEW.bif" in done.err
 
 
 def test_a_query_does_not_replace_the_model(bayeswise: Command, loan: Path) -> None:

@@ -57,9 +57,9 @@ def run(
     """
     from bayeswise.cli.options.costs import read_decision
 
+    fitted = _loaded(model)  # first: a belief network is neither
     if (dialect is None) == (onnx is None):
         raise UsageError("export writes a query or a graph", fix="add --sql DIALECT or --onnx FILE")
-    fitted = _loaded(model)
     for path in (out, onnx):
         if path is not None and path != STDIN:
             check_output(path, [model, *([costs] if costs else [])])
