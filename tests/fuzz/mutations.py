@@ -131,14 +131,29 @@ def toml_of(tree: dict[str, Tree]) -> str:
 
 
 def _toml(value: Tree) -> str:
-    if isinstance(value, dict):
-        pairs = (f"{json.dumps(str(key))} = {_toml(item)}" for key, item in value.items() if item is not None)
-        return f"{{{', '.join(pairs)}}}"
-    if isinstance(value, list):
-        return f"[{', '.join(_toml(item) for item in value if item is not None)}]"
-    if isinstance(value, float):
-        return repr(value)
-    return json.dumps(value)
+    """One value; trees may be nested deeper than functions can call each other."""
+    words: list[str] = []
+    waiting: list[tuple[bool, Tree]] = [(False, value)]  # words and values, the next one last
+    while waiting:
+        is_word, item = waiting.pop()
+        if is_word:
+            words.append(item)
+        elif isinstance(item, dict):
+            pairs = [(f"{json.dumps(str(key))} = ", each) for key, each in item.items() if each is not None]
+            waiting.extend(_within("{", pairs, "}"))
+        elif isinstance(item, list):
+            waiting.extend(_within("[", [("", each) for each in item if each is not None], "]"))
+        else:
+            words.append(repr(item) if isinstance(item, float) else json.dumps(item))
+    return "".join(words)
+
+
+def _within(opening: str, pairs: list[tuple[str, Tree]], closing: str) -> list[tuple[bool, Tree]]:
+    """Names and values between brackets, the last one first."""
+    inside: list[tuple[bool, Tree]] = [(True, opening)]
+    for position, (name, each) in enumerate(pairs):
+        inside += [(True, ", " * (position > 0) + name), (False, each)]
+    return [(True, closing), *reversed(inside)]
 
 
 # -- texts --------------------------------------------------------------------------------------------------
