@@ -142,3 +142,53 @@ def test_a_weight_is_asked_about_instead_of_an_entry(bayeswise: Command, tmp_pat
     assert "joy: 1 (weight 0.6, adds 0.6)" in bayeswise("diagram", "solve", str(tmp_path / "d.toml")).out
     assert bayeswise("diagram", "sensitivity", str(tmp_path / "d.toml")).code == 2
     assert bayeswise("diagram", "sensitivity", OIL, "oil", "dry", "--weight", "joy").code == 2
+
+
+@pytest.mark.parametrize(
+    "suffix", ["xdsl", "net", "dne", "xmlbif", "bifxml", "xdsl.gz", "toml", "json", "toml.gz", "json.gz"]
+)
+def test_a_diagram_goes_into_every_format_and_back(bayeswise: Command, tmp_path: Path, suffix: str) -> None:
+    there, back = tmp_path / f"oil.{suffix}", tmp_path / "back.toml"
+    answer = bayeswise("diagram", "convert", OIL, there)
+    assert answer.code == 0 and answer.out == "" and answer.err.startswith("Saved")
+    assert bayeswise("diagram", "convert", there, back).code == 0
+    assert InfluenceDiagram.read(there) == oil() == InfluenceDiagram.read(back)
+
+
+def test_convert_lists_what_the_format_cannot_hold(bayeswise: Command, tmp_path: Path) -> None:
+    source = tmp_path / "care.toml"
+    source.write_text(
+        """
+        [chance.ill]
+        states = ["yes", "no"]
+        table = [0.1, 0.9]
+        [decision.look]
+        options = ["yes", "no"]
+        [decision.care]
+        options = ["treat", "wait"]
+        knows = ["look"]
+        forgets = "everything"
+        forbidden = [{ care = "wait", look = "no" }]
+        [utility.gain]
+        parents = ["care", "ill"]
+        table = { treat = [5, -1], wait = [-9, 0] }
+        attribute = "money"
+        [attribute.money]
+        weight = 0.5
+        [attitude]
+        kind = "exponential"
+        tolerance = 50
+        """
+    )
+    *lost, said = bayeswise("diagram", "convert", source, tmp_path / "care.net").err.splitlines()
+    assert [line.split()[0] for line in lost] == ["what", "options", "attributes", "the"] and said.startswith("Saved")
+    assert "'care' forgets is lost" in lost[0] and "risk tolerance 50" in lost[3]
+    assert bayeswise("diagram", "convert", source, tmp_path / "care.json").err.startswith("Saved")
+
+
+def test_convert_writes_no_file_that_cannot_hold_a_decision(bayeswise: Command, tmp_path: Path) -> None:
+    answer = bayeswise("diagram", "convert", OIL, tmp_path / "oil.bif")
+    assert answer.code == 3 and "neither decisions nor utilities" in answer.err and not list(tmp_path.iterdir())
+    assert bayeswise("diagram", "convert", OIL, OIL).code == 2
+    unknown = bayeswise("diagram", "convert", OIL, tmp_path / "oil.csv.gz")
+    assert unknown.code == 2 and "for a diagram file" in unknown.err

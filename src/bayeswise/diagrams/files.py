@@ -46,7 +46,7 @@ from bayeswise.diagrams.nodes import Decision, Piece, Utility
 from bayeswise.diagrams.solving.policy import Policy
 from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import ParameterError, SourceError, StoreError, listed
-from bayeswise.foundation.reading import content_of, is_stream, name_of
+from bayeswise.foundation.reading import is_stream, name_of
 from bayeswise.networks import formats
 from bayeswise.render.labels import guess
 from bayeswise.store.parsing import check_size, check_toml
@@ -65,13 +65,13 @@ def read(path: str | os.PathLike[str]) -> InfluenceDiagram:
         return _from_stream(path)
     if _is_exchanged(place):
         return _from_description(formats.describe(place), place.name)
-    document = _parser(place)(content_of(place, LARGEST_FILE, "a diagram"), place.name)
+    document = _parser(place)(formats.content(place, LARGEST_FILE, "a diagram"), place.name)
     return from_document(document, place.name, place.parent)
 
 
 def _from_stream(path: str | os.PathLike[str]) -> InfluenceDiagram:
     """The diagram that comes through a pipe; its first characters tell the format, files beside it are not read."""
-    data, name = content_of(path, LARGEST_FILE, "a diagram"), name_of(path)
+    data, name = formats.content(path, LARGEST_FILE, "a diagram"), name_of(path)
     text = data[:_HEAD].decode("utf-8-sig", errors="replace")
     suffix = formats.suffix_of(text)
     if suffix is not None:
@@ -90,7 +90,7 @@ def read_policies(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> di
     knows = ["report"]                            # where that is not all that it knows, with `table`
     """
     place = Path(path)
-    document = _parser(place)(content_of(place, LARGEST_FILE, "policies"), place.name)
+    document = _parser(place)(formats.content(place, LARGEST_FILE, "policies"), place.name)
     if not isinstance(document, Mapping):
         raise SourceError(f"{place.name} holds no table", fix="write DECISION = OPTION, or a table [DECISION]")
     return {
@@ -111,7 +111,7 @@ def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> tuple[str,
         return (*formats.write_description(_described(diagram), place), *_lost(diagram))
     _parser(place)
     document = to_document(diagram)
-    if place.suffix.lower() == ".json":
+    if formats.form_suffix(place) == ".json":
         text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
     else:
         text = toml_text(document)
@@ -119,7 +119,7 @@ def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> tuple[str,
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
         raise ParameterError(f"a name holds half a character: {error}", fix="rename it") from None
-    write_bytes(path, data)
+    write_bytes(path, formats.packed(data, path))
     return ()
 
 
@@ -128,7 +128,7 @@ def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> tuple[str,
 
 def _is_exchanged(path: Path) -> bool:
     """Whether other programs read the format too: XDSL, Hugin, XMLBIF, packed or not."""
-    return path.suffix.lower() in (*formats.FORMATS, formats.PACKED_SUFFIX)
+    return formats.form_suffix(path) in formats.FORMATS
 
 
 def _from_description(described: formats.Description, where: str) -> InfluenceDiagram:
@@ -180,11 +180,11 @@ def _and(names: Sequence[str]) -> str:
 
 def _parser(path: Path) -> Callable[[bytes, str], Any]:
     parsers = {".toml": _parse_toml, ".json": _parse_json}
-    suffix = path.suffix.lower()
+    suffix = formats.form_suffix(path)
     if suffix not in parsers:
         raise ParameterError(
             f"{str(path)!r} has an unknown suffix for a diagram file",
-            fix=guess(suffix, [*parsers, ".xdsl", ".net", ".xmlbif"]),
+            fix=guess(suffix, [*parsers, ".xdsl", ".net", ".dne", ".xmlbif"]),
         )
     return parsers[suffix]
 

@@ -42,13 +42,15 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMATS",
     "MODEL_SUFFIX",
-    "PACKED_SUFFIX",
     "DescribedDecision",
     "DescribedUtility",
     "Description",
+    "content",
     "describe",
     "described",
+    "form_suffix",
     "network_of",
+    "packed",
     "read",
     "suffix_of",
     "write",
@@ -57,7 +59,7 @@ __all__ = [
 
 LARGEST_FILE = 64 << 20  # bytes
 MODEL_SUFFIX = ".bayeswise"
-PACKED_SUFFIX = ".gz"
+_PACKED_SUFFIX = ".gz"
 _GZIP = b"\x1f\x8b"
 _HEAD = 1 << 16  # characters that are looked at for the first word
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/|%[^\n]*", re.DOTALL)
@@ -102,7 +104,7 @@ def read(path: str | os.PathLike[str]) -> BeliefNetwork:
         return _loaded(path)
     if not is_stream(path):
         _format_of(path)
-        return network_of(_content(path), Path(path).name)
+        return network_of(_text(path), Path(path).name)
     name = name_of(path)
     with _located(name):
         return _from_stream(path).network(name)
@@ -120,13 +122,13 @@ def describe(path: str | os.PathLike[str]) -> Description:
         return _from_stream(path)
     form, name = _format_of(path), Path(path).name
     with _located(name):
-        return form.parse(_content(path), name)
+        return form.parse(_text(path), name)
 
 
 def _from_stream(path: str | os.PathLike[str]) -> Description:
     """What a stream says; its first words tell the format."""
     name = name_of(path)
-    text = _text(content_of(path, LARGEST_FILE, "a network"), path)
+    text = _text(path)
     suffix = suffix_of(text)
     if suffix is None:
         raise SourceError(
@@ -181,8 +183,7 @@ def write_description(described: Description, path: str | os.PathLike[str]) -> t
             f"the network takes {len(content) >> 20} MB in this format; {LARGEST_FILE >> 20} MB are read again at most",
             fix="save it as a model file: network.save('network.bayeswise')",
         )
-    packed = Path(path).suffix.lower() == PACKED_SUFFIX
-    write_bytes(path, gzip.compress(content, mtime=0) if packed else content)
+    write_bytes(path, packed(content, path))
     return (form.loses,) if form.loses else ()
 
 
@@ -214,9 +215,27 @@ def _refuse_what_is_not_a_path(path: object) -> None:
         raise ParameterError(f"the path of a network file is {path!r:.80}", fix="give a text or a pathlib.Path")
 
 
-def _format_of(path: str | os.PathLike[str]) -> Format:
+def form_suffix(path: str | os.PathLike[str]) -> str:
+    """The suffix that tells the format, in front of that of a packed file.
+
+    >>> form_suffix("oil.XDSL"), form_suffix("oil.xdsl.gz")
+    ('.xdsl', '.xdsl')
+    """
     place = Path(path)
-    suffix = Path(place.stem).suffix.lower() if place.suffix.lower() == PACKED_SUFFIX else place.suffix.lower()
+    return Path(place.stem if _is_packed(place) else place).suffix.lower()
+
+
+def _is_packed(path: str | os.PathLike[str]) -> bool:
+    return Path(path).suffix.lower() == _PACKED_SUFFIX
+
+
+def packed(content: bytes, path: str | os.PathLike[str]) -> bytes:
+    """What a file of this name holds, packed if it ends in .gz."""
+    return gzip.compress(content, mtime=0) if _is_packed(path) else content
+
+
+def _format_of(path: str | os.PathLike[str]) -> Format:
+    suffix = form_suffix(path)
     if suffix not in FORMATS:
         raise ParameterError(
             f"{os.fspath(path)!r} has an unknown suffix for a network file",
@@ -225,28 +244,31 @@ def _format_of(path: str | os.PathLike[str]) -> Format:
     return FORMATS[suffix]
 
 
-def _content(path: str | os.PathLike[str]) -> str:
-    return _text(content_of(path, LARGEST_FILE, "a network"), path)
+def content(path: str | os.PathLike[str], largest: int, what: str) -> bytes:
+    """What a file or a stream holds, unpacked."""
+    data = content_of(path, largest, what)
+    if _is_packed(path) or (is_stream(path) and data.startswith(_GZIP)):
+        data = _unpacked(data, path, largest)
+    if len(data) > largest:
+        raise SourceError(f"{os.fspath(path)!r} is larger than {largest >> 20} MB", fix=f"give {what} that is smaller")
+    return data
 
 
-def _text(data: bytes, path: str | os.PathLike[str]) -> str:
-    if Path(path).suffix.lower() == PACKED_SUFFIX or (is_stream(path) and data.startswith(_GZIP)):
-        data = _unpacked(data, path)
-    if len(data) > LARGEST_FILE:
-        raise SourceError(f"{os.fspath(path)!r} is larger than {LARGEST_FILE >> 20} MB", fix="give a smaller network")
+def _text(path: str | os.PathLike[str]) -> str:
+    data = content(path, LARGEST_FILE, "a network")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         return data.decode("latin-1")
 
 
-def _unpacked(data: bytes, path: str | os.PathLike[str]) -> bytes:
+def _unpacked(data: bytes, path: str | os.PathLike[str], largest: int) -> bytes:
     """At most one byte more than is allowed, however much is packed."""
     unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
-        content = unpacker.decompress(data, LARGEST_FILE + 1)
+        content = unpacker.decompress(data, largest + 1)
     except zlib.error as error:
         raise SourceError(f"{os.fspath(path)!r} is not a gzip file: {error}", fix="give the packed file") from None
-    if not unpacker.eof and len(content) <= LARGEST_FILE:
+    if not unpacker.eof and len(content) <= largest:
         raise SourceError(f"{os.fspath(path)!r} ends too early", fix="give the whole file")
     return content

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bayeswise.diagrams import InfluenceDiagram
 
 File: TypeAlias = Annotated[
-    str, typer.Argument(metavar="FILE", help="Diagram file: .toml, .json, .xdsl, .net or .xmlbif.")
+    str, typer.Argument(metavar="FILE", help="Diagram file: .toml, .json, .xdsl, .net, .dne, .xmlbif (also .gz).")
 ]
 Given: TypeAlias = Annotated[
     list[str] | None, typer.Option(metavar="NODE=STATE ...", help="Observed states, and decisions already made.")
@@ -71,6 +71,8 @@ def run() -> None:
     bayeswise diagram sensitivity oil.toml report open --case test=yes oil=dry
 
     bayeswise diagram show oil.toml -o oil.svg
+
+    bayeswise diagram convert oil.toml oil.xdsl
     """
 
 
@@ -300,6 +302,20 @@ def show(
     _print(shown(diagram), as_json)
 
 
+def convert(
+    file: File,
+    new: Annotated[str, typer.Argument(metavar="NEW", help="Output file; the suffix chooses the format.")],
+) -> None:
+    """Convert a diagram to another file format, and list what that format cannot hold.
+
+    bayeswise diagram convert oil.toml oil.xdsl
+    """
+    check_output(new, [file])
+    for lost in _read(file, None, None).write(new):
+        say(lost)
+    say(saved(new, False))
+
+
 VERBS: dict[str, tuple[Callable[..., None], str]] = {
     "solve": (solve, "Show the optimal policy of each decision."),
     "evaluate": (evaluate, "Show what given policies lead to."),
@@ -307,6 +323,7 @@ VERBS: dict[str, tuple[Callable[..., None], str]] = {
     "tornado": (tornado, "Show the most influential table entries."),
     "sensitivity": (sensitivity, "Show where one entry changes the policy."),
     "show": (show, "List or draw the nodes."),
+    "convert": (convert, "Convert a diagram to another file format."),
 }
 
 
