@@ -41,6 +41,7 @@ void bind_order_chain(nb::module_& m);
 }  // namespace bayeswise::networks
 namespace bayeswise::decisions {
 void bind_decisions(nb::module_& m);
+void bind_diagrams(nb::module_& m);
 }  // namespace bayeswise::decisions
 
 NB_MODULE(_kernels, m) {
@@ -69,6 +70,7 @@ NB_MODULE(_kernels, m) {
     models::bind_dependences(m);
     models::bind_cuts(m);
     decisions::bind_decisions(m);
+    decisions::bind_diagrams(m);
     models::bind_pair_counts(m);
     networks::bind_family_scores(m);
     networks::bind_expected_counts(m);

@@ -102,7 +102,7 @@ private:
             if (std::any_of(uses.begin(), uses.end(), [](const Use& use) { return !use.fixed.empty(); })) continue;
             prepared_[c].assign(size_t(tree_.cliques[c].cells()), 1.0);
             for (const Use& use : uses)
-                Run<double>::multiply(prepared_[c], use.walk, 0, tree_.network.tables[size_t(use.node)]);
+                multiply(prepared_[c].data(), use.walk, 0, tree_.network.tables[size_t(use.node)]);
         }
     }
 

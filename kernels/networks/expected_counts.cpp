@@ -59,8 +59,7 @@ public:
             const auto& uses = tree_.cliques[c].uses;
             if (std::any_of(uses.begin(), uses.end(), [](const Use& each) { return !each.fixed.empty(); })) continue;
             prepared_[c].assign(size_t(tree_.cliques[c].cells()), 1.0);
-            for (const Use& each : uses)
-                Run<double>::multiply(prepared_[c], each.walk, 0, tree_.network.tables[each.node]);
+            for (const Use& each : uses) multiply(prepared_[c].data(), each.walk, 0, tree_.network.tables[each.node]);
         }
     }
 

@@ -103,6 +103,31 @@ struct Walk {
     }
 };
 
+// Joins each cell with the one of a factor that it walks to.
+template <typename T, typename S, typename Join>
+void combine(T* cells, const Walk& walk, int64_t offset, const S* factor, Join join) {
+    walk.over(offset, [&](int64_t cell, int64_t from, int64_t count, int64_t step) {
+        if (step == 0) {
+            const T value(factor[from]);
+            for (int64_t k = 0; k < count; ++k) join(cells[cell + k], value);
+        } else {
+            for (int64_t k = 0; k < count; ++k) join(cells[cell + k], T(factor[from + k * step]));
+        }
+    });
+}
+template <typename T, typename S>
+void spread(T* cells, const Walk& walk, int64_t offset, const S* factor) {
+    combine(cells, walk, offset, factor, [](T& cell, const T& value) { cell = value; });
+}
+template <typename T, typename S>
+void multiply(T* cells, const Walk& walk, int64_t offset, const S* factor) {
+    combine(cells, walk, offset, factor, [](T& cell, const T& value) { cell *= value; });
+}
+template <typename T, typename S>
+void add(T* cells, const Walk& walk, int64_t offset, const S* factor) {
+    combine(cells, walk, offset, factor, [](T& cell, const T& value) { cell += value; });
+}
+
 constexpr double kLargestTree = 1e12;  // cells; nobody has so much memory
 
 // A set of nodes.

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <type_traits>
 #include <vector>
 
 #include "common/interrupts.hpp"
@@ -37,37 +36,6 @@ struct Run {
         return offset;
     }
 
-    static void multiply(std::vector<T>& cells, const Walk& walk, int64_t offset, const T* factor) {
-        T* out = cells.data();
-        walk.over(offset, [&](int64_t cell, int64_t from, int64_t count, int64_t step) {
-            if (step == 0) {
-                const T value = factor[from];
-                for (int64_t k = 0; k < count; ++k) out[cell + k] *= value;
-            } else {
-                for (int64_t k = 0; k < count; ++k) out[cell + k] *= factor[from + k * step];
-            }
-        });
-    }
-
-    static void multiply_table(std::vector<T>& cells, const Walk& walk, int64_t offset, const double* factor) {
-        if constexpr (std::is_same_v<T, double>) {
-            multiply(cells, walk, offset, factor);
-        } else {
-            T* out = cells.data();
-            walk.over(offset, [&](int64_t cell, int64_t from, int64_t count, int64_t step) {
-                for (int64_t k = 0; k < count; ++k) out[cell + k] *= T(factor[from + k * step]);
-            });
-        }
-    }
-
-    // The cells of a table, each wherever it belongs.
-    static void spread(std::vector<T>& cells, const Walk& walk, int64_t offset, const double* factor) {
-        T* out = cells.data();
-        walk.over(offset, [&](int64_t cell, int64_t from, int64_t count, int64_t step) {
-            for (int64_t k = 0; k < count; ++k) out[cell + k] = T(factor[from + k * step]);
-        });
-    }
-
     void fill(int c, const Findings& seen, const std::vector<T>* prepared) {
         const Clique& clique = tree.cliques[c];
         std::vector<T>& cells = potential[c];
@@ -79,15 +47,16 @@ struct Run {
         } else {
             cells.resize(size_t(clique.cells()));
             const Use& first = clique.uses.front();
-            spread(cells, first.walk, base(first, seen), tree.network.tables[first.node]);
+            spread(cells.data(), first.walk, base(first, seen), tree.network.tables[first.node]);
             for (size_t k = 1; k < clique.uses.size(); ++k) {
                 const Use& use = clique.uses[k];
-                multiply_table(cells, use.walk, base(use, seen), tree.network.tables[use.node]);
+                multiply(cells.data(), use.walk, base(use, seen), tree.network.tables[use.node]);
             }
         }
         for (const auto& [node, walk] : clique.findings)
-            if (seen.likelihood[node]) multiply_table(cells, walk, 0, seen.likelihood[node]);
-        for (int child : clique.children) multiply(cells, tree.cliques[child].into_parent, 0, message[child].data());
+            if (seen.likelihood[node]) multiply(cells.data(), walk, 0, seen.likelihood[node]);
+        for (int child : clique.children)
+            multiply(cells.data(), tree.cliques[child].into_parent, 0, message[child].data());
     }
 
     // The message of a clique, divided by its largest entry; false if all of it is zero.

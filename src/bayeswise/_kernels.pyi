@@ -417,6 +417,37 @@ class NetworkTables:
     def order(self, most_work: float) -> tuple[list[int], float, float]:
         """An order to eliminate all nodes, the cells of its cliques, the words looked at; [] if these are too many."""
 
+class PairElimination:
+    """How to sum variables out of probabilities and utilities; `of` is x where a table is p(x | others), else -1."""
+
+    def __init__(
+        self,
+        sizes: Sequence[int],
+        scopes: Sequence[Sequence[int]],
+        is_utility: Sequence[bool],
+        of: Sequence[int],
+        keep: Sequence[int],
+        largest: float,
+    ) -> None: ...
+    @property
+    def n_cells(self) -> float:
+        """Of the largest table of any step that was planned."""
+    @property
+    def n_steps(self) -> int: ...
+    @property
+    def too_large(self) -> list[int]:
+        """The variables of a table that would have more cells than are allowed; empty if there is none."""
+    def run(self, tables: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray, float]:
+        """p and u of the kept variables, both with their shape, and the logarithm of what p was divided by."""
+
+def best_options(
+    probability: FloatArray, utility: FloatArray, axis: int, near: float, allowed: BoolArray | None
+) -> tuple[IntArray, FloatArray, FloatArray, BoolArray, BoolArray, bool]:
+    """(option, its utility, utilities, whether it is possible, which are as good, is one possible case a tie).
+
+    The options are along `axis` of what is given, and the last axis of utilities and of `allowed`.
+    """
+
 class JunctionTree:
     """Cliques of a network for one question, in an order of all nodes if one is given."""
 

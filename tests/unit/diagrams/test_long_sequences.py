@@ -41,7 +41,7 @@ def work(n_stages: int) -> dict[str, int]:
     [solver] = diagram._solvers.values()
     return {
         "visits": solver.n_visits,
-        "steps": sum(len(each.plan.steps) for each in solver.passes),
+        "steps": sum(each.plan._elimination.n_steps for each in solver.passes),
         "tables": sum(len(each.sources) for each in solver.passes),
         "cells": int(sum(each.plan.n_cells for each in solver.passes)),
     }

@@ -15,6 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from bayeswise import _kernels
 from bayeswise.diagrams.solving.elimination import LARGEST_STEP, Argument, Plan
 from bayeswise.diagrams.solving.ordering import of_open
 from bayeswise.diagrams.solving.remaining import Gain, Remaining
@@ -180,9 +181,8 @@ class _Run:
         total, log_evidence = 0.0, 0.0
         for each in self._solver.passes:
             probability, utility, log_scale = each.plan.run([self._tables[source] for source in each.sources])
-            choice = self._choice(each, probability, utility)
+            choice, value = self._choice(each, probability, utility)
             self._choices[choice.decision] = choice
-            value = _at_option(choice.expected, choice.option)
             self._tables["value", choice.decision] = value
             if each is self._solver.passes[-1]:
                 weight = _at_option(_turned(probability, each), choice.option)
@@ -195,25 +195,28 @@ class _Run:
             total, log_evidence = total + float(utility), _log(float(probability)) + log_scale
         return Outcome(dict(reversed(self._choices.items())), total, log_evidence)
 
-    def _choice(self, each: Pass, probability: FloatArray, utility: FloatArray) -> Choice:
-        """The first of the best options; what may be a tie is decided by the size of what was summed for it."""
+    def _choice(self, each: Pass, probability: FloatArray, utility: FloatArray) -> tuple[Choice, FloatArray]:
+        """The first of the best options, and its utility; ties are decided by the size of what was summed for them."""
         assert each.decision is not None
-        expected = _turned(utility, each)  # (..., n_options)
-        possible = np.asarray(np.maximum.reduce(_turned(probability, each), axis=-1) > 0.0)
-        knows = tuple(v for v in each.plan.keep if v != each.decision)
+        keep = each.plan.keep
+        knows = tuple([v for v in keep if v != each.decision])
         scope = self._solver.structure.allowed.get(each.decision)
         allowed = None
         if scope is not None:
             narrow = spread_allowed(self._allowed[each.decision], scope, knows, self._seen)
-            allowed = np.broadcast_to(narrow, expected.shape)
-        compared = expected if allowed is None else np.where(allowed, expected, -np.inf)
+            shape = [*(self._solver.structure.sizes[v] for v in knows), narrow.shape[-1]]
+            allowed = np.ascontiguousarray(np.broadcast_to(narrow, shape))
         largest = math.fsum([self._largest[gain.kind, gain.of] for gain in each.gains])
         self._largest["value", each.decision] = largest
-        best = np.asarray(compared >= np.maximum.reduce(compared, axis=-1, keepdims=True) - TIE * largest)
-        tied = np.count_nonzero(best) > possible.size
-        if tied and (best.sum(axis=-1) > 1)[possible].any():
+        option, value, expected, possible, best, is_tied = _kernels.best_options(
+            probability, utility, keep.index(each.decision), TIE * largest, allowed
+        )
+        if is_tied:
+            compared = expected if allowed is None else np.where(allowed, expected, -np.inf)
             best = near_best(compared, TIE * self._sizes(each))
-        return Choice(each.decision, knows, np.asarray(best.argmax(axis=-1)), expected, possible, best, allowed)
+            option = np.asarray(best.argmax(axis=-1))
+            value = _at_option(expected, option)
+        return Choice(each.decision, knows, option, expected, possible, best, allowed), value
 
     def _sizes(self, each: Pass) -> FloatArray:
         """(..., n_options) the mean of the absolute utilities that an option's expectation is made of."""
@@ -247,7 +250,7 @@ def at_evidence(table: FloatArray, scope: Sequence[int], seen: Mapping[int, int]
     """The part of a table that agrees with the evidence."""
     if not any(v in seen for v in scope):
         return table
-    return np.asarray(table[tuple(seen.get(v, slice(None)) for v in scope)])
+    return np.ascontiguousarray(table[tuple(seen.get(v, slice(None)) for v in scope)])
 
 
 def _log(probability: float) -> float:
