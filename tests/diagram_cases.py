@@ -101,6 +101,21 @@ def random_diagram(
     return InfluenceDiagram(pieces)
 
 
+def tiger(n_steps: int) -> InfluenceDiagram:
+    """A tiger behind one of two doors: listen, which is wrong in 15 of 100 cases, or open one (Cassandra 1994)."""
+    doors, heard = ["left", "right"], ["on the left", "on the right"]
+    pieces: list[Any] = [Chance("tiger 0", doors, 0.5)]
+    for k in range(n_steps):
+        act, before = f"act {k}", f"act {k - 1}"
+        pieces += [
+            Decision(act, ["listen", "open left", "open right"], [f"noise {k - 1}", before] if k else []),
+            Utility(f"gain {k}", [[-1, -1], [-100, 10], [10, -100]], [act, f"tiger {k}"]),
+            Chance(f"noise {k}", heard, [[0.85, 0.15], [0.15, 0.85], *[[0.5, 0.5]] * 4], [act, f"tiger {k}"]),
+            Chance(f"tiger {k + 1}", doors, [[1, 0], [0, 1], *[[0.5, 0.5]] * 4], [act, f"tiger {k}"]),
+        ]
+    return InfluenceDiagram(pieces)
+
+
 def chain(seed: int, n_steps: int, n_states: int = 3) -> InfluenceDiagram:
     """A state that moves as one acts on it, seen through a noisy reading before each action."""
     generator = np.random.default_rng(seed)

@@ -8,23 +8,7 @@ import numpy as np
 import pytest
 
 from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
-from tests.diagram_cases import best_by_rollback, chain
-
-TIGER, HEARD = ["left", "right"], ["on the left", "on the right"]
-
-
-def tiger(n_steps: int) -> InfluenceDiagram:
-    """A tiger behind one of two doors: listen, which is wrong in 15 of 100 cases, or open one (Cassandra 1994)."""
-    pieces: list[Any] = [Chance("tiger 0", TIGER, 0.5)]
-    for k in range(n_steps):
-        act, before = f"act {k}", f"act {k - 1}"
-        pieces += [
-            Decision(act, ["listen", "open left", "open right"], [f"noise {k - 1}", before] if k else []),
-            Utility(f"gain {k}", [[-1, -1], [-100, 10], [10, -100]], [act, f"tiger {k}"]),
-            Chance(f"noise {k}", HEARD, [[0.85, 0.15], [0.15, 0.85], *[[0.5, 0.5]] * 4], [act, f"tiger {k}"]),
-            Chance(f"tiger {k + 1}", TIGER, [[1, 0], [0, 1], *[[0.5, 0.5]] * 4], [act, f"tiger {k}"]),
-        ]
-    return InfluenceDiagram(pieces)
+from tests.diagram_cases import best_by_rollback, chain, tiger
 
 
 def unseen(n_steps: int) -> InfluenceDiagram:

@@ -9,6 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 import bayeswise as bw
+from tests.diagram_cases import tiger
 from tests.workbench.test_model_page import ended
 
 
@@ -305,6 +306,26 @@ def test_limits_of_decisions_and_an_attitude_to_risk_are_respected(client: TestC
     doctor = next(policy for policy in solved["policies"] if policy["decision"] == "doctor")
     assert doctor["knows"] == ["test"]
     assert doctor["columns"]["utility of operate"][1:] == [None, None]  # forbidden
+    assert solved["attitude"] == "risk tolerance 0.5" and solved["proof"].startswith("proven optimum")
+    assert solved["expected_value"] - solved["risk_premium"] == pytest.approx(solved["utility"])
+
+
+def test_a_diagram_that_is_bounded_shows_its_bounds_and_its_gap(client: TestClient, folder: Path) -> None:
+    longer = tiger(14)
+    longer.write(folder / "tiger.toml")
+    solved = client.post("/api/diagram/solve", json={"diagram": "tiger.toml"}).json()
+    expected = longer.solve()
+    assert (solved["utility"], solved["upper_bound"]) == pytest.approx(expected.bounds)
+    assert solved["optimality_gap"] == pytest.approx(solved["upper_bound"] - solved["utility"])
+    assert solved["recall"] == 3 and solved["proof"].startswith("not proven to be the best: no policies exceed 15.6985")
+    assert solved["options"] == {} and solved["information"] == solved["tornado"] == []
+    run_python(solved["same_as"]["python"], folder)
+
+
+def test_a_diagram_that_is_solved_has_no_gap(client: TestClient) -> None:
+    solved = client.post("/api/diagram/solve", json={"diagram": "oil.toml"}).json()
+    assert solved["proof"] is solved["upper_bound"] is solved["recall"] is solved["attitude"] is None
+    assert solved["optimality_gap"] == 0.0
 
 
 def test_what_is_observed_or_decided_changes_the_best_policy(

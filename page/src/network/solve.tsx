@@ -25,8 +25,9 @@ export function SolveView({ diagram }: { diagram: Diagram }) {
       <p class="quiet">Click a state to observe it, or an option to take it; again to retract it. Ovals are chance, rectangles decisions, diamonds utilities; a dashed edge is what a decision knows.</p>
       <p class="remedies">
         <button type="button" disabled={isNothing({ ...findingsOf(), evidence })} onClick={retractAll}>retract all</button>
-        <span role="status">{value && <>Expected utility <strong>{compact(value.utility)}</strong></>}</span>
+        <span role="status">{value && <>{value.attitude ? "Certainty equivalent" : "Expected utility"} <strong>{compact(value.utility)}</strong></>}</span>
       </p>
+      {value && <Assurance solution={value} />}
       {problem && <ProblemNote problem={problem} />}
       <div class={loading ? "stale" : undefined}>
         <GraphPlane label="Diagram" edges={edges} nodes={diagram.pieces.map(({ name, kind, states }) => sizeOf(name, states.length, SHAPES[kind] ?? "oval"))}
@@ -42,6 +43,24 @@ export function SolveView({ diagram }: { diagram: Diagram }) {
       </div>
       {value && <Answers solution={value} />}
       <SameAsBox same={value?.same_as ?? diagram.same_as} />
+    </>
+  );
+}
+
+/** How sure it is that no policies are better, and what the utility means to somebody who minds risk. */
+function Assurance({ solution }: { solution: Solution }) {
+  const { attitude, expected_value, risk_premium, proof, upper_bound, optimality_gap, utility, recall } = solution;
+  return (
+    <>
+      {attitude && <p>{`With ${attitude}: expected value ${compact(expected_value)}, risk premium ${compact(risk_premium)}.`}</p>}
+      {upper_bound !== null && optimality_gap !== null && (
+        <table class="numbers measured" aria-label="Bounds of the best utility">
+          <thead><tr><th scope="col" class="number">these policies reach</th><th scope="col" class="number">no policies exceed</th><th scope="col" class="number">optimality gap</th></tr></thead>
+          <tbody><tr><td class="number">{compact(utility)}</td><td class="number">{compact(upper_bound)}</td><td class="number">{compact(optimality_gap)}</td></tr></tbody>
+        </table>
+      )}
+      {proof && <p class="quiet">{`${proof[0]!.toUpperCase()}${proof.slice(1)}.`}</p>}
+      {recall !== null && <p class="quiet">Utilities of options, values of information and the tornado are differences of exact utilities, and left out where only bounds are known.</p>}
     </>
   );
 }

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from bayeswise.cli import main
-from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
+from bayeswise.diagrams import Chance, Decision, Exponential, InfluenceDiagram, PiecewiseLinear, Utility
 from bayeswise.foundation.errors import ParameterError, TooLargeError
-from tests.diagram_cases import YES_NO, chain, oil
+from bayeswise.render.numbers import number
+from tests.diagram_cases import YES_NO, chain, oil, tiger
 
 
 def wide(n_seen: int, left_out: Any = ()) -> InfluenceDiagram:
@@ -85,3 +86,20 @@ def test_the_bounds_are_printed(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert re.search(
         r"no policies exceed -?[\d.]+.*; each decision recalls only what is new to it", capsys.readouterr().out
     )
+
+
+def test_a_long_sequence_under_exponential_utility_names_a_remedy_that_helps() -> None:
+    minding = tiger(14).with_attitude(Exponential(50))
+    with pytest.raises(TooLargeError, match="write forgets='everything' in the decisions 'act 0'"):
+        minding.solve()
+    forgetting = [
+        Decision(name, minding.states(name), minding.parents(name), forgets="everything") for name in minding.decisions
+    ]
+    assert minding.changed(forgetting).solve().utility >= -14.0  # to listen always
+
+
+def test_bounds_of_an_attitude_are_written_as_the_sums_that_they_are() -> None:
+    found = tiger(14).with_attitude(PiecewiseLinear([(-1000, -2), (0, 0), (200, 1)])).solve()
+    lower, upper = found.bounds
+    assert upper is not None and lower < upper
+    assert f"no policies exceed {number(upper, 6)}, which is {number(upper - lower, 3)} more" in str(found)

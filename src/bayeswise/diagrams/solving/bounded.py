@@ -85,11 +85,8 @@ class Bounds:
         _, rules = search.improved({d: search.coin(d) for d in search.open}, _SWEEPS)
         outcome = search.finished(rules)
         bound = max(bound, outcome.utility)  # they differ by rounding where both are the optimum
-        within = bound - outcome.utility
-        is_optimal = within <= _SAME * sum(numbers.largest)
-        more = "" if is_optimal else f", which is {number(within, 3)} more"
-        reason = f"no policies exceed {number(bound, 6)}{more}; each decision recalls {_span(recall)}"
-        return outcome, Proof(is_optimal, reason, bound, recall=recall)
+        is_optimal = bound - outcome.utility <= _SAME * sum(numbers.largest)
+        return outcome, bounded_proof(is_optimal, outcome.utility, bound, recall)
 
     def recalling(self, recall: int) -> Structure:
         """Decisions that know what they are told, and what became known from so many decisions before them on."""
@@ -141,6 +138,13 @@ class Bounds:
 
     def _windows(self, limited: Structure) -> dict[int, tuple[int, ...]]:
         return {d: tuple(v for v in limited.past[d] if v not in self.seen) for d in self.decisions}
+
+
+def bounded_proof(is_optimal: bool, utility: float, bound: float, recall: int) -> Proof:
+    """What is known about policies that recall so much, utility and bound in the unit that is shown."""
+    more = "" if is_optimal else f", which is {number(bound - utility, 3)} more"
+    reason = f"no policies exceed {number(bound, 6)}{more}; each decision recalls {_span(recall)}"
+    return Proof(is_optimal, reason, bound, recall=recall)
 
 
 def _span(recall: int) -> str:

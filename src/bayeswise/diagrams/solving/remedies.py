@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bayeswise.diagrams.nodes import Decision
 from bayeswise.diagrams.solving.bounded import Bounds
 from bayeswise.diagrams.solving.elimination import LARGEST_STEP, StepTooLargeError
 from bayeswise.diagrams.solving.solver import Solver
-from bayeswise.foundation.errors import TooLargeError
+from bayeswise.foundation.errors import BayeswiseError, TooLargeError
 
 if TYPE_CHECKING:
     from bayeswise.diagrams.diagram import InfluenceDiagram
@@ -58,12 +59,32 @@ def knowing_less(diagram: InfluenceDiagram, error: StepTooLargeError) -> TooLarg
             if _fits(diagram, widest, kept):
                 names = ", ".join(repr(node) for node in left_out)
                 return TooLargeError(error.what, fix=f"leave {names} out of what {widest!r} knows")
+    return _smaller_nodes(diagram, error)
+
+
+def _smaller_nodes(diagram: InfluenceDiagram, error: StepTooLargeError) -> TooLargeError:
+    """Which nodes make the table too large, where no decision can be told less of them."""
     named = ", ".join(repr(diagram.names[v]) for v in error.scope[:_NAMED])
     more = f" and {len(error.scope) - _NAMED} more" if len(error.scope) > _NAMED else ""
     return TooLargeError(
         f"{error.what}, with one for each combination of {named}{more}",
         fix="give these nodes fewer states, or their children fewer parents",
     )
+
+
+def forgetting_more(diagram: InfluenceDiagram, error: StepTooLargeError) -> TooLargeError:
+    """Policies that are improved one by one need too large a table: whether they fit if each forgets everything."""
+    remembering = [name for name in diagram.decisions if diagram.decision(name).forgets != "everything"]
+    less = [replace(diagram.decision(name), forgets="everything") for name in remembering]
+    if remembering:
+        try:
+            diagram.changed(less).solve(starts=1)
+        except BayeswiseError:  # still too large, or options are forbidden by what would be forgotten
+            pass
+        else:
+            names = ", ".join(map(repr, remembering[:_NAMED])) + (", ..." if len(remembering) > _NAMED else "")
+            return TooLargeError(error.what, fix=f"write forgets='everything' in the decisions {names}")
+    return _smaller_nodes(diagram, error)
 
 
 def _fits(diagram: InfluenceDiagram, name: str, knows: list[str]) -> bool:

@@ -8,12 +8,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.diagrams.attitude import PiecewiseLinear
-from bayeswise.diagrams.solving.bounded import Bounds
+from bayeswise.diagrams.solving.bounded import Bounds, bounded_proof
 from bayeswise.diagrams.solving.elimination import LARGEST_STEP, StepTooLargeError
 from bayeswise.diagrams.solving.limited import EXACT, STARTS, Proof, Responses, Rule, Search, SumResponses
 from bayeswise.diagrams.solving.policy import Policy, given_policy
 from bayeswise.diagrams.solving.products import ProductResponses
-from bayeswise.diagrams.solving.remedies import bounded_instead, knowing_less, recalls_too_much, told_to_decisions
+from bayeswise.diagrams.solving.remedies import (
+    bounded_instead,
+    forgetting_more,
+    knowing_less,
+    recalls_too_much,
+    told_to_decisions,
+)
 from bayeswise.diagrams.solving.solution import Solution, network_under, policies_of
 from bayeswise.diagrams.solving.solver import Outcome, Solver
 from bayeswise.foundation import directed_graph as graph
@@ -68,7 +74,8 @@ def _best(
     attitude = diagram.attitude
     if isinstance(attitude, PiecewiseLinear):
         outcome, proof = _best(diagram.with_utility_of_sum, codes, given, starts, recall, exact)
-        return _in_money(outcome, attitude), _bound_in_money(proof, attitude)
+        in_money = _in_money(outcome, attitude)
+        return in_money, _bound_in_money(proof, attitude, in_money.utility)
     seen, tables = _by_place(diagram, codes), policy_tables(diagram, given)
     structure, numbers = diagram.structure, diagram.numbers
     remembers_all = attitude is None and not diagram.forgets
@@ -99,7 +106,10 @@ def _best(
     if attitude is not None:
         respond = ProductResponses(structure, numbers, seen, attitude.tolerance)
     search = Search(structure, numbers, seen, rules, respond, forgets=diagram.forgets)
-    return search.outcome(diagram._full_past, starts=starts)
+    try:
+        return search.outcome(diagram._full_past, starts=starts)
+    except StepTooLargeError as error:
+        raise forgetting_more(diagram, error) from None
 
 
 def _refuse_recall(diagram: InfluenceDiagram, recall: int | None, exact: bool) -> None:
@@ -125,8 +135,13 @@ def _in_money(outcome: Outcome, attitude: PiecewiseLinear) -> Outcome:
     return outcome._replace(choices=choices, utility=float(attitude.inverse(outcome.utility)))
 
 
-def _bound_in_money(proof: Proof, attitude: PiecewiseLinear) -> Proof:
-    return proof if proof.bound is None else replace(proof, bound=float(attitude.inverse(proof.bound)))
+def _bound_in_money(proof: Proof, attitude: PiecewiseLinear, utility: float) -> Proof:
+    if proof.bound is None:
+        return proof
+    bound = float(attitude.inverse(proof.bound))
+    if proof.recall is not None:
+        return bounded_proof(proof.is_optimal, utility, bound, proof.recall)
+    return replace(proof, bound=bound)
 
 
 def evidence_codes(diagram: InfluenceDiagram, evidence: Mapping[str, Any] | None) -> dict[str, int]:

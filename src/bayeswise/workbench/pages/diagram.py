@@ -9,6 +9,7 @@ from pydantic import Field
 
 from bayeswise.diagrams import InfluenceDiagram
 from bayeswise.diagrams.nodes import Decision, Utility
+from bayeswise.diagrams.solving.limited import EXACT
 from bayeswise.diagrams.solving.solution import Solution
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.render.plain import json_value
@@ -76,12 +77,24 @@ class BarView(Said):
 class SolutionView(Said):
     """The best policies, what they gain, and what that depends on.
 
-    beliefs   P(state) of each chance node and decision if the policies are followed
-    options   the expected utility if an option were always taken, all other decisions at their best
-    parts     the expectation of each utility node; they add up to the utility
+    attitude        the attitude to risk, of which the utility is then the certainty equivalent
+    proof           whether no policies are better, and how that is known, where it is not plain
+    upper_bound     what no policies exceed, where these are not proven to be the best, by `optimality_gap` more
+    recall          how many decisions back is recalled, where more would need tables that are too large; what rests on
+                    differences of utilities (options, information, tornado) is then left out
+    beliefs         P(state) of each chance node and decision if the policies are followed
+    options         the expected utility if an option were always taken, all other decisions at their best
+    parts           the expectation of each utility node; they add up to the expected value
     """
 
     utility: float
+    attitude: str | None
+    expected_value: float
+    risk_premium: float
+    proof: str | None
+    upper_bound: float | None
+    optimality_gap: float | None
+    recall: int | None
     beliefs: dict[str, list[float]]
     options: dict[str, list[float]]
     parts: dict[str, float]
@@ -129,10 +142,21 @@ def solution_view(diagram: InfluenceDiagram, asked: SolveRequest) -> SolutionVie
         evidence[name] = diagram.states(name)[diagram.code(name, by_text.get(text, text))]
     solution = diagram.solve(evidence or None)
     named = [*diagram.chances, *diagram.decisions]
+    proof = solution.proof
+    is_bounded = proof.recall is not None and not proof.is_optimal
     return SolutionView(
         utility=float(solution.utility),
+        attitude=None if diagram.attitude is None else str(diagram.attitude),
+        expected_value=float(solution.expected_value),
+        risk_premium=float(solution.risk_premium),
+        proof=None if proof is EXACT else str(proof),
+        upper_bound=None if proof.is_optimal else proof.bound,
+        optimality_gap=solution.optimality_gap,
+        recall=proof.recall if is_bounded else None,
         beliefs={name: _belief(diagram, solution, name) for name in named},
-        options={name: list(map(float, solution.options(name).values())) for name in solution.policies},
+        options={}
+        if is_bounded
+        else {name: list(map(float, solution.options(name).values())) for name in solution.policies},
         parts={name: float(part) for name, part in solution.parts.items()},
         policies=[
             PolicyView(
@@ -146,10 +170,10 @@ def solution_view(diagram: InfluenceDiagram, asked: SolveRequest) -> SolutionVie
             )
             for name, policy in ((name, solution.policy(name)) for name in solution.policies)
         ],
-        information=_information(diagram, evidence),
-        tornado=_tornado(diagram, evidence),
+        information=[] if is_bounded else _information(diagram, evidence),
+        tornado=[] if is_bounded else _tornado(diagram, evidence),
         text=str(solution),
-        same_as=_same(asked, evidence),
+        same_as=_same(asked, evidence, only_solved=is_bounded),
     )
 
 
@@ -159,18 +183,14 @@ def _belief(diagram: InfluenceDiagram, solution: Solution, name: str) -> list[fl
     return [float(p) for p in solution.query(name).probability.ravel()]
 
 
-def _same(asked: SolveRequest, evidence: dict[str, Any]) -> SameAs:
+def _same(asked: SolveRequest, evidence: dict[str, Any], *, only_solved: bool) -> SameAs:
     options = {"--given": [f"{name}={state}" for name, state in asked.evidence.items()]}
-    commands = (shell("diagram", verb, asked.diagram, options=options) for verb in ("solve", "value", "tornado"))
+    verbs = ("solve",) if only_solved else ("solve", "value", "tornado")
     given = f"evidence={evidence!r}" if evidence else ""
+    asks = (f"solve({evidence or ''})", f"information_values({given})", f"tornado({given})")
     return SameAs(
-        shell="\n".join(commands),
-        python=_python(
-            asked.diagram,
-            f"print(diagram.solve({evidence or ''}))",
-            f"print(diagram.information_values({given}))",
-            f"print(diagram.tornado({given}))",
-        ),
+        shell="\n".join(shell("diagram", verb, asked.diagram, options=options) for verb in verbs),
+        python=_python(asked.diagram, *(f"print(diagram.{ask})" for ask in asks[: len(verbs)])),
     )
 
 
