@@ -53,7 +53,7 @@ def test_from_a_table_to_a_saved_decision_with_the_keyboard_alone(tab: Tab) -> N
     expect(page.get_by_label("Target")).to_have_value("play")
     tab_to(page, "Model")  # round the page, to the rail
     page.keyboard.press("Enter")
-    expect(page.get_by_label("Save as")).to_have_value("golf-naive-bayes.bayeswise")
+    expect(page.get_by_label("Save as")).to_have_value("golf-auto.bayeswise")
     tab_to(page, "Save as")
     page.keyboard.press("Control+a")
     page.keyboard.type("keys.bayeswise")

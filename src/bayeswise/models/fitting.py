@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
 from bayeswise.engines.passes import foresee
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.threads import limit_threads
 from bayeswise.models.files import inner_of
-from bayeswise.models.registry import kind_of_name
+from bayeswise.models.registry import DEFAULT, ModelKind, kind_by_settings, kind_of_name, kinds_with
 from bayeswise.models.settings.description import spelled_out
 from bayeswise.models.table_model import capabilities_of
 from bayeswise.posteriors.calibration import checked_method
@@ -38,6 +39,9 @@ if TYPE_CHECKING:
 # What type checkers and editors know of `fit`: the fields of the options of each model are its keywords (see ADR 16).
 if TYPE_CHECKING:
 
+    @overload
+    @_taking(auto.AutoOptions)
+    def fit() -> AutoModel: ...
     @overload
     @_taking(naive_bayes.NaiveBayesOptions)
     def fit() -> NaiveBayesModel: ...
@@ -69,16 +73,16 @@ if TYPE_CHECKING:
     @_taking(tree.TreeOptions)
     def fit() -> TreeModel: ...
     @overload
-    @_taking(auto.AutoOptions)
-    def fit() -> AutoModel: ...
-    @overload
     @_taking(common.AnyModelOptions)
     def fit() -> Any: ...
 
 
 @spelled_out
-def fit(table: Any, target: str | None = None, *, model: str = "naive-bayes", **settings: Any) -> Any:
+def fit(table: Any, target: str | None = None, *, model: str | None = None, **settings: Any) -> Any:
     """Learn from any table with the target inside: a path, `-`, a dataframe, an array, a list of dicts.
+
+    Without `model` it is auto: all models that apply, weighed by rows that they never saw. A setting that auto does
+    not have chooses the model that has it, with a warning: naive-bayes, or the only one.
 
     A setting that is left out is the model's own; one that the model does not have is an error.
 
@@ -88,12 +92,12 @@ def fit(table: Any, target: str | None = None, *, model: str = "naive-bayes", **
     DeprecationWarning.
 
     >>> rows = [{"wind": "weak", "play": "yes"}, {"wind": "strong", "play": "no"}, {"wind": "weak", "play": "yes"}]
-    >>> fit(rows, target="play")
+    >>> fit(rows, target="play", model="naive-bayes")
     NaiveBayesModel(play: {'no': 1, 'yes': 2}, 1 columns, laplace)
     >>> fit([{"x": 0.0, "y": 1.0}, {"x": 1.0, "y": 3.0}, {"x": 2.0, "y": 5.0}], "y", model="linear", prior=None)
     LinearModel(y: 3 rows, 1 weights, gaussian likelihood, flat prior)
     """
-    kind, named = kind_of_name(model), checked_target(target)
+    kind, named = _chosen(model, settings), checked_target(target)
     given = kind.given(settings)
     calibrate = given.pop("calibrate", None)
     if calibrate is not None:
@@ -101,6 +105,22 @@ def fit(table: Any, target: str | None = None, *, model: str = "naive-bayes", **
         if kind.calibrates:
             given["calibrate"], calibrate = calibrate, None
     return with_calibration(learned(table, named, model=kind.name, **given)[0], table, calibrate)
+
+
+def _chosen(model: str | None, settings: Mapping[str, Any]) -> ModelKind:
+    """The kind that is named; without a name, the kind that has these settings, and a warning if that is not auto."""
+    if model is not None:
+        return kind_of_name(model)
+    having = {name: kinds_with(name) for name, value in settings.items() if value is not None}
+    kind = kind_by_settings(having)
+    if kind.name != DEFAULT:
+        shown = " and ".join(name for name, kinds in having.items() if kind_of_name(DEFAULT) not in kinds)
+        warnings.warn(
+            f"{shown}: not for {DEFAULT}, the default; this is a {kind.name} model. Fix: say model={kind.name!r}",
+            UserWarning,
+            stacklevel=3,
+        )
+    return kind
 
 
 def checked_target(target: Any) -> str:
@@ -115,9 +135,7 @@ def checked_target(target: Any) -> str:
     return str(target)
 
 
-def learned(
-    table: Any, target: str, *, model: str = "naive-bayes", threads: int | None = None, **overrides: Any
-) -> tuple[Any, Report]:
+def learned(table: Any, target: str, *, model: str, threads: int | None = None, **overrides: Any) -> tuple[Any, Report]:
     """What `fit` learns, and what it met on its way: invalid values, rows without a target."""
     learner = kind_of_name(model).learner()
     with limit_threads(threads):

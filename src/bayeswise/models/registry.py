@@ -11,7 +11,7 @@ its settings in settings/, and the types of its file in files.py.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -217,6 +217,9 @@ MODELS: tuple[ModelKind, ...] = (
     ),
 )
 
+DEFAULT = "auto"
+"""What `fit` learns where no model is named."""
+
 NAMES: dict[str, ModelKind] = {name: kind for kind in MODELS for name in (kind.name, *kind.aliases)}
 
 
@@ -229,6 +232,47 @@ def kind_of_name(name: str) -> ModelKind:
     if not isinstance(name, str) or name not in NAMES:
         raise ParameterError(f"there is no model {name!r}", fix=guess(str(name), [kind.name for kind in MODELS]))
     return NAMES[name]
+
+
+def kinds_with(name: str) -> tuple[ModelKind, ...]:
+    """The kinds that have a setting, by its name of today or an earlier one.
+
+    >>> [kind.name for kind in kinds_with("families")]
+    ['naive-bayes', 'averaged']
+    """
+    found = tuple(
+        kind for kind in MODELS if any(name in (each.name, each.earlier) for each in kind.declared().values())
+    )
+    if not found:
+        every = dict.fromkeys(known for kind in MODELS for known in kind.declared())
+        raise ParameterError(f"there is no setting {name!r}", fix=guess(name, tuple(every)))
+    return found
+
+
+def kind_by_settings(having: Mapping[str, Collection[ModelKind]]) -> ModelKind:
+    """The kind to learn where none is named, by the kinds that have each setting that is given.
+
+    It is auto where auto has them all, else naive Bayes where that has them, else the only kind that does.
+
+    >>> kind_by_settings({"smoothing": kinds_with("smoothing")}).name
+    'naive-bayes'
+    >>> kind_by_settings({"covariance": kinds_with("covariance")}).name
+    'gaussian'
+    >>> kind_by_settings({"cuts": kinds_with("cuts")})
+    Traceback (most recent call last):
+    bayeswise.foundation.errors.ParameterError: cuts: a setting of several models, ... Fix: choose model='tan' or ...
+    """
+    kinds = [kind for kind in MODELS if all(kind in each for each in having.values())]
+    first = next((kind for name in (DEFAULT, "naive-bayes") for kind in kinds if kind.name == name), None)
+    if first is not None or len(kinds) == 1:
+        return first or kinds[0]
+    shown = " and ".join(name for name, each in having.items() if NAMES[DEFAULT] not in each)
+    if not kinds:
+        raise ParameterError(f"{shown}: no model has all of these settings", fix="leave one out")
+    raise ParameterError(
+        f"{shown}: a setting of several models, none of which is {DEFAULT}, the default",
+        fix=f"choose model={' or model='.join(repr(kind.name) for kind in kinds)}",
+    )
 
 
 def names_in(*groups: Group) -> tuple[str, ...]:

@@ -101,16 +101,18 @@ def evaluated(
         found = evaluate(calibrated, source, costs, cv=folds, prior=named, progress=bar.advance)
     learned = folds is not None or are_learned_rows(model, found, source)
     if learned and folds is None:
+        folded = "loo" if model.capabilities.leave_one_out else "10"
         say(
             f"These are the rows that the model has learned: what its decisions cost on new rows is not seen here. "
-            f"Fix: add --cv loo, or check other rows than {source.description}."
+            f"Fix: add --cv {folded}, or check other rows than {source.description}."
         )
     return found, calibrated, source, learned
 
 
 def are_learned_rows(model: Any, found: Evaluation, source: Source) -> bool:
     """Whether the model was made of just these rows; their number is seen at once, the rest by another sweep."""
-    if not model.capabilities.leave_one_out:  # weights alone do not tell what they were learned from
+    known = model.capabilities
+    if not (known.leave_one_out or known.members):  # weights alone do not tell what they were learned from
         return False
     same_number = math.isclose(found.weights.sum(), model.class_weight.sum(), rel_tol=1e-9)
     return same_number and bool(model.has_learned_exactly(source))

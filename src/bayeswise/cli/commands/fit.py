@@ -13,7 +13,7 @@ from bayeswise.cli.options.settings import what_was_typed, with_settings
 from bayeswise.cli.output.writing import check_model_output, default_model_name, reported_warnings, saved, say
 from bayeswise.foundation.errors import UsageError
 from bayeswise.foundation.progress import Bar
-from bayeswise.models.registry import NAMES, kind_of_name
+from bayeswise.models.registry import NAMES
 
 
 @with_settings
@@ -29,18 +29,18 @@ def run(
         float | None, typer.Option("--m-estimate", metavar="M", help="Pseudo-counts shared by all levels.")
     ] = None,
     kind: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--model",
             autocompletion=lambda: list(NAMES),
             metavar="KIND",
-            help="naive-bayes, its average over all subsets of relevant columns (averaged), Gaussian classes with "
-            "correlated columns (gaussian), the regression of classes (logistic) or of a number (linear), or a "
-            "network in which columns depend on each other (tan, aode, k-dependence, markov-blanket), or a tree "
-            "of questions, pruned by its description length (tree); auto: all that "
-            "apply, weighed by rows that they never saw.",
+            help="auto [the default]: all that apply, weighed by rows that they never saw; or one of them: "
+            "naive-bayes, its average over all subsets of relevant columns (averaged), Gaussian classes with "
+            "correlated columns (gaussian), the regression of classes (logistic) or of a number (linear), a network "
+            "in which columns depend on each other (tan, aode, k-dependence, markov-blanket), or a tree of questions, "
+            "pruned by its description length (tree).",
         ),
-    ] = "naive-bayes",
+    ] = None,
     decision: decision_option.Decision = None,
     like: Annotated[
         str | None,
@@ -56,25 +56,26 @@ def run(
 
     \b
     bayeswise fit golf.csv -t play -o play.bayeswise
-    bayeswise fit 'visits-*.csv' -t ill --count visits --category zip
+    bayeswise fit 'visits-*.csv' -t ill --count visits --category zip --within 60s
+    bayeswise fit golf.csv -t play --model naive-bayes --smoothing 1
     bayeswise fit iris.csv -t species --model gaussian --covariance shared
     bayeswise fit houses.csv -t price --model linear --scale evidence
     bayeswise fit patients.csv -t ill --model tan
-    bayeswise fit patients.csv -t ill --model auto --within 60s
-    bayeswise fit 'visits/*.parquet' -t ill --engine spark --master yarn
+    bayeswise fit 'visits/*.parquet' -t ill --model naive-bayes --engine spark --master yarn
 
     Kinds and families of columns are found out (see `bayeswise look`) unless they are asked for. The same
     rows give the same file, byte for byte, in any order. A model that is there already is replaced when the
     new one is whole.
     """
-    from bayeswise.cli.options.fitting import FitRequest, facts_of
+    from bayeswise.cli.options.fitting import FitRequest, chosen_kind, facts_of
     from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.writing import json_document
     from bayeswise.models.fitting import learned_like, with_calibration
 
     model_like = None if like is None else load_for("fit --like", like, "schema", "settings")
     target, kinds = decision_option.target_and_kinds(decision, target, kinds)
-    wanted = FitRequest(kind_of_name(kind), kinds, what_was_typed({"m_estimate": m_estimate, **typed}))
+    options = what_was_typed({"m_estimate": m_estimate, **typed})
+    wanted = FitRequest(chosen_kind(kind, options), kinds, options)
     if model_like is not None:
         wanted.nothing_beside(model_like, target)
         target = model_like.schema.target.name
@@ -82,7 +83,8 @@ def run(
         raise UsageError("there is no target", fix="add -t COL; `bayeswise look FILE` shows the columns")
     path = default_model_name(target) if out is None else out
     replaced = check_model_output(path, [*files, *([] if like is None else [like])], force=force)
-    calibrate = None if wanted.kind.calibrates else wanted.typed.pop("calibrate", None)
+    by_itself = wanted.kind.calibrates and model_like is None
+    calibrate = None if by_itself else wanted.typed.pop("calibrate", None)
     with Bar("learning") as bar, engine.opened(files) as spread:
         opened: Any = spread or reader.open(files, like=model_like and model_like.schema)
         source: Any = spread or reading.Watched(opened, bar)

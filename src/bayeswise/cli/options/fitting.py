@@ -26,7 +26,7 @@ from bayeswise.models.facts import (
 from bayeswise.models.fitting import learned
 from bayeswise.models.from_table import divided
 from bayeswise.models.naive_bayes import select
-from bayeswise.models.registry import ModelKind
+from bayeswise.models.registry import DEFAULT, ModelKind, kind_by_settings, kind_of_name
 from bayeswise.models.settings.declaration import Setting
 from bayeswise.models.settings.description import settings_by_option
 from bayeswise.posteriors.prior import SUM_TOLERANCE
@@ -108,6 +108,26 @@ class FitRequest:
             )
         if target is not None and like.schema.target is not None:
             find_name(target, [like.schema.target.name], where="the model of --like", role="target")
+
+
+def chosen_kind(name: str | None, typed: Mapping[str, Any]) -> ModelKind:
+    """The kind that is named; without a name, the kind that has the options typed, and a note if that is not auto."""
+    if name is not None:
+        return kind_of_name(name)
+    having = {option(key): _kinds_with(key, value) for key, value in typed.items()}
+    kind = kind_by_settings(having)
+    if kind.name != DEFAULT:
+        shown = " and ".join(name for name, kinds in having.items() if kind_of_name(DEFAULT) not in kinds)
+        say(f"Note: {shown}: not for {DEFAULT}, the default; this is a {kind.name} model (--model {kind.name}).")
+    return kind
+
+
+def _kinds_with(key: str, value: Any) -> set[ModelKind]:
+    """The kinds that have an option; --prior CLASS=P is another setting than --prior NAME."""
+    names = {"smoothing"} if key == "m_estimate" else set(settings_by_option()[key])
+    if key == "prior":
+        names = {"class_prior" if all("=" in piece for piece in value) else "prior"}
+    return {kind for having in settings_by_option().values() for name in names for kind in having.get(name, ())}
 
 
 def _selected(source: Source, target: str, given: dict[str, Any]) -> dict[str, Any]:

@@ -149,6 +149,7 @@ _REASONS = {
     ("forget", "description-length-tree"): "fit it again without these rows: they helped to select its questions",
     ("forget", "logistic-regression"): "fit it again without these rows: it keeps weights, not what they came from",
     ("forget", "iterated-regression"): "fit it again without these rows, or with --likelihood gaussian, which forgets",
+    ("densities", "auto"): "ask one of its kinds, which has densities: fit --model naive-bayes",
 }
 
 
@@ -174,12 +175,13 @@ def _loaded(verb: str, path: str, needed: tuple[str, ...]) -> tuple[Any, bytes]:
     inside = inner_of(model)
     if not all(hasattr(type(inside), name) or name in vars(inside) for name in needed):
         kind = kind_of(inside)
+        article = "an" if kind[0] in "aeiou" else "a"
         asked = f"bayeswise network convert {path} NEW.bif" if verb == "export" else f"bayeswise network show {path}"
         other = f"ask `{asked}`" if kind == "belief-network" else ""
         if kind == "mixed-network":  # of which no other format holds the numbers
             other = f"ask `bayeswise network query {path} NODE --given NODE=VALUE`, or `bayeswise network show {path}`"
         raise KindError(
-            f"{path} holds a {kind} model, which `bayeswise {verb}` does not understand",
+            f"{path} holds {article} {kind} model, which `bayeswise {verb}` does not understand",
             fix=other or _REASONS.get((verb, kind), f"use it in Python: bw.load({path!r})"),
         )
     return model, data

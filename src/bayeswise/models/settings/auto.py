@@ -63,7 +63,7 @@ class AutoSettings(Settings):
 class AutoOptions(AutoSettings, common.ColumnOptions):
     """All that `fit` takes for a mixture of models."""
 
-    model: Literal["auto"]
+    model: Literal["auto"] = "auto"
     within: str | float | None = setting(
         None, "leave out the dearest candidates, so that learning is done in this time", metavar="60s|2m|1h"
     )

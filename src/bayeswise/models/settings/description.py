@@ -17,7 +17,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Any, TypeVar
 
-from bayeswise.models.registry import MODELS, Group, ModelKind, names_in
+from bayeswise.models.registry import DEFAULT, MODELS, Group, ModelKind, names_in
 from bayeswise.models.settings.common import ColumnOptions, CommonOptions
 from bayeswise.models.settings.declaration import Setting
 
@@ -171,7 +171,7 @@ def spelled_out(function: Function) -> Function:
     ]
     function.__signature__ = inspect.signature(function).replace(parameters=[*kept, *spelled])  # type: ignore[attr-defined]
     groups: dict[str, dict[str, str]] = {title: {} for title in titles()}
-    groups["Common"]["model"] = f"kind of model: {', '.join(kind.name for kind in MODELS)}"
+    groups["Common"]["model"] = f"kind of model: {', '.join(kind.name for kind in MODELS)}; {DEFAULT} if left out"
     for name, each in having.items():
         groups[title_of(name)][name] = meaning(name, each, form=True)
     lines = [line for title, texts in groups.items() for line in (title, *_indented(described(texts)))]

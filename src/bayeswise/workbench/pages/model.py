@@ -14,7 +14,7 @@ from bayeswise.models.description_length.lengths import description_length
 from bayeswise.models.facts import about_model
 from bayeswise.models.files import inner_of, kind_of
 from bayeswise.models.naive_bayes import NaiveBayesModel
-from bayeswise.models.registry import MODELS
+from bayeswise.models.registry import DEFAULT, MODELS
 from bayeswise.models.settings.description import settings_by_option, title_of
 from bayeswise.models.table_model import capabilities_of
 from bayeswise.workbench.bench import Bench
@@ -106,7 +106,7 @@ def routes(bench: Bench) -> APIRouter:
     @router.get("/kinds")
     def kinds() -> list[KindView]:
         """The kinds of models, and all that can be set about each."""
-        return [_kind_view(kind) for kind in MODELS]
+        return [_kind_view(kind) for kind in sorted(MODELS, key=lambda kind: kind.name != DEFAULT)]
 
     @router.get("/model")
     def model(model: Annotated[FileName, Query()]) -> ModelView:

@@ -11,7 +11,7 @@ from pydantic import Field, StrictBool, StringConstraints
 
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.files import kind_of
-from bayeswise.models.registry import MODELS, kind_of_name
+from bayeswise.models.registry import DEFAULT, MODELS, kind_of_name
 from bayeswise.models.settings.description import settings_by_option
 from bayeswise.tables.schema.null_words import words_of
 from bayeswise.tables.source import DEFAULT_NULL_WORDS
@@ -26,7 +26,7 @@ _OPTION = re.compile(r"[a-z][a-z-]*")
 class FitRequest(TableChoice):
     """A table, a kind of model with its settings, and the file to write; `version` is that of the file it replaces."""
 
-    model: Name = "naive-bayes"
+    model: Name = DEFAULT
     settings: Settings = Field(default_factory=dict)
     decision: FileName | None = None
     output: FileName
