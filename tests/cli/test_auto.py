@@ -1,4 +1,4 @@
-"""bayeswise fit --model auto, and what other verbs make of its file."""
+"""bayeswise fit without a model, or with --model auto, and what other verbs make of its file."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+
+import bayeswise as bw
+from bayeswise.store.file import describe
 
 Command = Callable[..., SimpleNamespace]
 Write = Callable[..., Path]
@@ -85,3 +88,34 @@ def test_a_time_that_is_none_is_refused(bayeswise: Command, table: Path, tmp_pat
     answer = bayeswise("fit", table, "-t", "y", "--model", "auto", "--within", "soon", "-o", tmp_path / "m")
     assert answer.code == 2
     assert "60s" in answer.err
+
+
+def test_it_is_what_fit_learns_where_no_model_is_named(bayeswise: Command, table: Path, tmp_path: Path) -> None:
+    for name, words in {"one": (), "other": ("--model", "auto")}.items():
+        answer = bayeswise("fit", table, "-t", "y", *words, "-o", tmp_path / name)
+        assert answer.code == 0 and "Note" not in answer.err, answer.err
+    assert (tmp_path / "one").read_bytes() == (tmp_path / "other").read_bytes()
+
+
+def test_an_option_of_naive_bayes_alone_learns_naive_bayes_and_says_so(
+    bayeswise: Command, table: Path, tmp_path: Path
+) -> None:
+    answer = bayeswise("fit", table, "-t", "y", "--smoothing", "2", "-o", tmp_path / "m")
+    assert answer.code == 0
+    assert (
+        "Note: --smoothing: not for auto, the default; this is a naive-bayes model (--model naive-bayes)" in answer.err
+    )
+    assert bw.load(tmp_path / "m").settings.smoothing == 2.0
+    several = bayeswise("fit", table, "-t", "y", "--cuts", "x=1", "-o", tmp_path / "n")
+    assert several.code == 2 and "Fix: choose --model tan or --model aode" in several.err
+    share = next(iter(bw.load(tmp_path / "m").classes))
+    prior = bayeswise("fit", table, "-t", "y", "--prior", f"{share}=.5", "-o", tmp_path / "p")
+    assert prior.code == 0 and "Note" not in prior.err and describe(tmp_path / "p")["kind"] == "auto"
+
+
+def test_rows_that_it_has_learned_are_not_taken_for_new_ones(bayeswise: Command, table: Path, tmp_path: Path) -> None:
+    assert bayeswise("fit", table, "-t", "y", "-o", tmp_path / "m").code == 0
+    answer = bayeswise("check", tmp_path / "m", table)
+    assert "the rows that the model has learned" in answer.err and "Fix: add --cv 10" in answer.err
+    refused = bayeswise("densities", tmp_path / "m")
+    assert "holds an auto model" in refused.err and "fit --model naive-bayes" in refused.err

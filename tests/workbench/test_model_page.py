@@ -26,7 +26,8 @@ def ended(client: TestClient, job: dict[str, Any], seconds: float = 60.0) -> dic
 
 
 def test_a_fit_in_the_background_writes_the_file_that_the_command_line_writes(client: TestClient, folder: Path) -> None:
-    asked = {"table": "golf.csv", "target": "play", "output": "new.bayeswise", "settings": {"smoothing": 2.5}}
+    asked: dict[str, Any] = {"table": "golf.csv", "target": "play", "output": "new.bayeswise"}
+    asked |= {"model": "naive-bayes", "settings": {"smoothing": 2.5}}
     started = client.post("/api/fit", json=asked)
     assert started.status_code == 202, started.text
     job = ended(client, started.json())

@@ -108,12 +108,11 @@ class ModelKind:
 
     def _refused(self, name: str) -> ParameterError:
         others = [kind.name for kind in MODELS if name in kind.declared()]
+        one = f"{'an' if self.name[0] in 'aeiou' else 'a'} {self.name} model"
         if not others:
-            return ParameterError(
-                f"there is no setting {name!r} of a {self.name} model", fix=guess(name, tuple(self.declared()))
-            )
+            return ParameterError(f"there is no setting {name!r} of {one}", fix=guess(name, tuple(self.declared())))
         return ParameterError(
-            f"{name} is not a setting of a {self.name} model",
+            f"{name} is not a setting of {one}",
             fix=f"leave it out, or choose model={' or '.join(map(repr, others))}",
         )
 

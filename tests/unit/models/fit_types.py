@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, assert_type
 
 import bayeswise as bw
+from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
@@ -17,6 +18,9 @@ from bayeswise.networks.classifiers.model import NetworkClassifierModel
 
 
 def a_model_is_of_the_type_that_its_name_says(table: Any, name: str) -> None:
+    assert_type(bw.fit(table, "y"), AutoModel)
+    assert_type(bw.fit(table, "y", model="auto", within="60s"), AutoModel)
+    assert_type(bw.fit(table, "y", smoothing=2.0), NaiveBayesModel)
     assert_type(bw.fit(table, "y", model="naive-bayes"), NaiveBayesModel)
     assert_type(
         bw.fit(table, target="y", smoothing=2.0, kinds={"zip": "category"}, model="naive-bayes"), NaiveBayesModel

@@ -114,7 +114,8 @@ def test_a_setting_of_other_models_is_refused_with_the_models_that_have_it(kind:
         having = " or ".join(repr(other.name) for other in MODELS if name in other.declared())
         with pytest.raises(ParameterError) as refused:
             learned(kind, **{name: 1})
-        assert f"{name} is not a setting of a {kind.name} model" in str(refused.value)
+        article = "an" if kind.name[0] in "aeiou" else "a"
+        assert f"{name} is not a setting of {article} {kind.name} model" in str(refused.value)
         assert f"model={having}" in str(refused.value)
 
 
