@@ -67,7 +67,7 @@ def test_a_table_without_a_number_gives_the_same_bytes() -> None:
     table = TABLE[["colour", "class"]]
     assert digest(dd.from_pandas(table, npartitions=3), "naive Bayes") == digest(table, "naive Bayes")
     with pytest.raises(SchemaError, match="no column to learn from"):
-        bw.fit(dd.from_pandas(table[["class"]], npartitions=2), "class")
+        bw.fit(dd.from_pandas(table[["class"]], npartitions=2), "class", model="naive-bayes")
 
 
 def test_a_network_is_learned_from_partitions() -> None:

@@ -180,14 +180,14 @@ def test_names_with_dots_are_names(spark: Any) -> None:
 def test_names_may_differ_in_case_only(spark: Any) -> None:
     table = {"x": [0.1 * k * k for k in range(40)], "X": [1.0 / (1 + k) for k in range(40)], "y": ["a", "b"] * 20}
     rows = spark.createDataFrame(pa.table(table)).coalesce(1)
-    model = bw.fit(rows, "y")
-    assert bytes_of(model) == bytes_of(bw.fit(table, "y"))
+    model = bw.fit(rows, "y", model="naive-bayes")
+    assert bytes_of(model) == bytes_of(bw.fit(table, "y", model="naive-bayes"))
     assert model.predict(rows).toArrow()["predicted"].to_pylist() == model.predict(table)
 
 
 def test_a_frame_without_partitions_has_no_rows(frame: Any) -> None:
     with pytest.raises(SchemaError, match="the table has columns but no rows"):
-        bw.fit(frame.limit(0), "class")
+        bw.fit(frame.limit(0), "class", model="naive-bayes")
 
 
 def test_an_executor_without_the_package_is_named(frame: Any) -> None:
