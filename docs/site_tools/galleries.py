@@ -6,6 +6,7 @@ import asyncio
 import os
 import tempfile
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +37,17 @@ KERNELS = 2  # at a time
 SECONDS = 100  # that a cell may take
 
 
+def kinds_of_outputs(notebook: Mapping[str, Any]) -> set[str]:
+    """What the cells of an executed notebook show: text that was printed, and the kinds of values.
+
+    >>> printed, drawn = {"name": "stdout", "text": "4"}, {"data": {"image/png": "...", "text/plain": "..."}}
+    >>> sorted(kinds_of_outputs({"cells": [{"source": "# text"}, {"outputs": [printed]}, {"outputs": [drawn]}]}))
+    ['image/png', 'stdout', 'text/plain']
+    """
+    outputs = [output for cell in notebook["cells"] for output in cell.get("outputs", ())]
+    return {kind for output in outputs for kind in output.get("data", [output.get("name", "error")])}
+
+
 async def execute(path: Path, free: asyncio.Semaphore) -> None:
     """Run a notebook in a kernel of its own and keep its outputs: the same script gives the same bytes."""
     import nbformat
@@ -51,6 +63,8 @@ async def execute(path: Path, free: asyncio.Semaphore) -> None:
                 await client.async_execute(env={**os.environ, "MPLBACKEND": IN_NOTEBOOKS})
             finally:
                 await kernel.shutdown_kernel(now=True)
+    if "image/png" not in kinds_of_outputs(notebook):
+        raise RuntimeError(f"{path.name} was executed, but there is no picture among its outputs")
     notebook.metadata["language_info"].pop("version", None)  # of the Python that built the site
     nbformat.write(notebook, path)
     with zipfile.ZipFile(path.with_suffix(".zip"), "w", zipfile.ZIP_DEFLATED) as archive:
