@@ -195,3 +195,9 @@ def test_new_evidence_in_a_small_network_takes_no_new_tree_and_gives_the_same_nu
             assert [*mine[name].values()] == pytest.approx([*expected[name].values()], rel=1e-12, abs=1e-15)
         assert mine[name].log_evidence == pytest.approx(expected[name].log_evidence, rel=1e-12)
     assert len(network.engine._plans) > 1
+
+
+def test_a_gibbs_estimate_is_not_worth_more_rows_than_were_drawn() -> None:
+    network = BeliefNetwork([Node("rare", ["y", "n"], 1e-5), Node("sign", ["y", "n"], [0.9, 0.001], ["rare"])])
+    found = network.estimate("rare", {"sign": "y"}, method="gibbs", n_rows=2_048)
+    assert found.effective_rows <= 2_048

@@ -199,13 +199,14 @@ def _estimate(network: BeliefNetwork, target: int, sums: FloatArray, squares: Fl
     known = within > 0.0
     r_hat = np.sqrt(1.0 + between[known] / within[known]).max() if known.any() else 1.0
     spread = float((error**2).sum())
+    n_drawn = float(n_sweeps * N_CHAINS)  # no estimate is worth more rows than were drawn
     return Estimate.of(
         network.names[target],
         network._states[target].labels,
         p / p.sum(),
         error,
         method="gibbs",
-        effective_rows=float((p * (1.0 - p)).sum()) / spread if spread > 0.0 else math.inf,
+        effective_rows=min(n_drawn, float((p * (1.0 - p)).sum()) / spread) if spread > 0.0 else n_drawn,
         r_hat=float(r_hat),
         notes=(f"r_hat {r_hat:.2f}: the chains do not agree yet",) if r_hat > _AGREED else (),
     )
