@@ -124,7 +124,7 @@ def test_a_case_with_a_missing_value_and_a_column_of_no_use_is_explained(
 def test_a_fit_with_settings_is_the_same_model(credit: TestClient, run: Run) -> None:
     choice = {"table": "credit.csv", "target": "repaid", "ignore": ["purpose"], "null": ["NA"], "output": "a.bayeswise"}
     settings = {"smoothing": 2, "prior": ["no=0.4", "yes=0.6"], "shared-variance": True}
-    _, defined = run(asked(credit, "/api/fit/same_as", **choice, settings=settings))
+    _, defined = run(asked(credit, "/api/fit/same_as", **choice, model="naive-bayes", settings=settings))
     model = bw.load("a.bayeswise")
     assert model.settings == defined["model"].settings
     assert (model.settings.smoothing, model.settings.shared_variance) == (2, True)
