@@ -247,6 +247,25 @@ def test_columns_answered_together_say_what_each_says_alone(options: dict[str, A
     np.testing.assert_array_equal(scores.log_table, alone)
 
 
+def test_columns_are_weighed_together_as_one_by_one() -> None:
+    generator = np.random.default_rng(7)
+    y = generator.integers(0, 4, 90)
+    scale = 1.0 + y[:, None]
+    X = np.hstack(
+        [
+            generator.normal(scale, 1.0, (90, 3)) * [1.0, 1e200, 1e-200],
+            generator.exponential(scale, (90, 2)),
+            generator.lognormal(scale, 1.0, (90, 2)),
+            generator.poisson(scale, (90, 2)),
+        ]
+    )
+    together = bw.NaiveBayes(families="select").fit(X, y).selection_.choices
+    for column, choice in enumerate(together):
+        alone = bw.NaiveBayes(families="select").fit(X[:, [column]], y).selection_.choices[0]
+        assert choice.family == alone.family
+        assert choice.log_evidence == pytest.approx(alone.log_evidence, rel=1e-13)
+
+
 def test_columns_of_0_and_1_are_selected_as_flags() -> None:
     """A density at two points can be larger than their probabilities, and says nothing about flags."""
     generator = np.random.default_rng(6)

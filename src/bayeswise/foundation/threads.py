@@ -336,6 +336,16 @@ def limit_threads(threads: int | None) -> Iterator[None]:
 
 
 @contextmanager
+def algebra_on_one_thread() -> Iterator[None]:
+    """Keep BLAS to one thread while many small systems are solved: threads that wait for each other cost more."""
+    import scipy.linalg  # noqa: F401  as below
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(limits=1, user_api="blas"):
+        yield
+
+
+@contextmanager
 def _limited_libraries(threads: int) -> Iterator[None]:
     import scipy.linalg  # noqa: F401  its BLAS is another one than NumPy's, and must be loaded to be limited
     from threadpoolctl import threadpool_limits

@@ -12,6 +12,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import BayeswiseError, FitError, ParameterError
 from bayeswise.foundation.logspace import log, log_sum_exp
+from bayeswise.foundation.threads import algebra_on_one_thread
 from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Extent, Member
 from bayeswise.models.auto.explaining import offered_numbers
 from bayeswise.models.auto.left_out import LeftOut, left_out, n_folds_for
@@ -86,7 +87,8 @@ def of_batches(
     n_rows = sum(batch.n_rows for batch in batches)
     chosen, rows = gathered(batches, schema, MOST_CHOOSING if n_rows <= MANY else FEWER_CHOOSING)
     trials = _Trials(schema, chosen, rows, seconds, tell or (lambda name: None))
-    trials.run()
+    with algebra_on_one_thread():
+        trials.run()
     if not trials.done:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in trials.notes.items())
         raise FitError(f"no model could be learned from these rows: {reasons}", fix="choose a model by model='...'")

@@ -7,14 +7,14 @@ log p(column | classes, family) then weighs fit against flexibility by itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeswise import families
-from bayeswise.engines import Request, summarise
+from bayeswise.engines import Ask, Request, summarise
 from bayeswise.families.arithmetic.deviations import gap_between
 from bayeswise.families.arithmetic.evidence import log_gamma_evidence
 from bayeswise.families.normal import LOG_TWO_PI
@@ -111,8 +111,9 @@ def _standard(kinds: Iterable[Kind]) -> list[tuple[Kind, Any]]:
 def _by_name(schema: Schema, wanted: Mapping[str, Any]) -> list[tuple[Any, tuple[str, ...]]]:
     standard = dict(_standard({form.kind for form in schema.forms}))
     family_of: dict[str, Any] = {name: standard.get(schema[name].kind) for name in schema.used}
+    names = [each.name for each in schema]
     for name, family in wanted.items():
-        column = find_name(name, [each.name for each in schema], where="the table")
+        column = find_name(name, names, where="the table")
         if column not in family_of:
             raise ParameterError(
                 f"column {column!r} has no family, as it is ignored: {schema[column].reason}",
@@ -145,8 +146,9 @@ def check_flags(schema: Schema, wanted: Families, statistics: Product) -> None:
     if not isinstance(wanted, Mapping):
         return
     counted = statistics.parts.get("categories")
+    names = [each.name for each in schema]
     for name, family in wanted.items():
-        column = find_name(name, [each.name for each in schema], where="the table")
+        column = find_name(name, names, where="the table")
         if counted is None or column not in schema.categories or getattr(family, "name", family) != "bernoulli":
             continue
         levels = counted[column].levels
@@ -241,36 +243,48 @@ def candidates(extent: Extent) -> tuple[Any, ...]:
 
 
 def select_families(batches: Iterable[Batch], schema: Schema, extents: Mapping[str, Extent]) -> Selection:
-    """Choose in one sweep."""
-    asked = {name: candidates(extents[name]) for name in schema.numbers}
-    request = Request({})
-    for name, allowed in asked.items():
-        for family in allowed:
-            request = request | Request.numbers(f"{name} as {family.name}", [name], family.statistic)
-    found = summarise(batches, schema, request).statistics.part
-    return Selection(
-        tuple(
-            choice(name, {family: found[f"{name} as {family.name}"] for family in allowed})
-            for name, allowed in asked.items()
-        )
-    )
+    """Choose in one sweep; columns that allow the same families are weighed together."""
+    alike: dict[tuple[Any, ...], list[str]] = {}
+    for name in schema.numbers:
+        alike.setdefault(candidates(extents[name]), []).append(name)
+    asks = {
+        f"{names[0]} and alike as {family.name}": Ask("numbers", tuple(names), family.statistic)
+        for allowed, names in alike.items()
+        for family in allowed
+    }
+    found = summarise(batches, schema, Request(asks)).statistics.part
+    chosen = {
+        choice.column: choice
+        for allowed, names in alike.items()
+        for choice in choices(names, {family: found[f"{names[0]} and alike as {family.name}"] for family in allowed})
+    }
+    return Selection(tuple(chosen[name] for name in schema.numbers))
+
+
+def choices(names: Sequence[str], statistics: Mapping[Any, Any]) -> list[Choice]:
+    """The best of some families for each column, by each family's statistic of all these columns."""
+    known = list(statistics)
+    log_evidence = np.stack([_log_evidence(family, statistics[family]) for family in known])
+    best_first = np.argsort(-log_evidence, axis=0, kind="stable")
+    return [
+        Choice(name, {known[k].name: float(log_evidence[k, column]) for k in order}, known[order[0]])
+        for column, (name, order) in enumerate(zip(names, best_first.T.tolist(), strict=True))
+    ]
 
 
 def choice(name: str, statistics: Mapping[Any, Any]) -> Choice:
     """The best of some families for one column, each with its own statistic of it."""
-    scored = [(_log_evidence(family, statistic), family) for family, statistic in statistics.items()]
-    scored.sort(key=lambda pair: -pair[0])
-    return Choice(name, {family.name: score for score, family in scored}, scored[0][1])
+    return choices([name], statistics)[0]
 
 
-def _log_evidence(family: Any, statistic: Any) -> float:
-    """log p(all cells | classes): the classes are independent given the prior of one pseudo-row."""
+def _log_evidence(family: Any, statistic: Any) -> FloatArray:
+    """(n_columns,) log p(cells | classes): the classes are independent given the prior of one pseudo-row."""
     if family.name == "normal":
         return _log_normal_evidence(statistic)
     spread = statistic.pooled().take(np.zeros(statistic.weight_of_rows.shape[0], dtype=np.int64))
     prior = _normal_prior(spread) if family.name == "log-normal" else pseudo_rows_of(family, spread, 1.0)
     log_marginal: FloatArray = family.log_marginal(statistic, prior)
-    return float(log_marginal.sum())
+    return np.asarray(log_marginal.sum(axis=0))
 
 
 def _normal_prior(whole: Any) -> families.NormalInverseGamma:
@@ -280,7 +294,7 @@ def _normal_prior(whole: Any) -> families.NormalInverseGamma:
     return families.NormalInverseGamma(mean, one, one, np.where(variance > 0, variance, 1.0))
 
 
-def _log_normal_evidence(statistic: Any) -> float:
+def _log_normal_evidence(statistic: Any) -> FloatArray:
     """`_normal_prior` in units of the whole column, as squares of 1e300 and of 1e-300 are not floats."""
     whole = statistic.pooled()
     found = whole.stddev("n", empty=0.0)
@@ -290,4 +304,5 @@ def _log_normal_evidence(statistic: Any) -> float:
     square = n * (statistic.stddev("n", empty=0.0) / unit) ** 2
     added = 0.5 * (square + n / (1.0 + n) * np.where(n > 0, gap, 0.0) ** 2)
     log_scales = log_gamma_evidence(1.0, 1.0, 0.5 * n, added)
-    return float((log_scales - 0.5 * np.log1p(n) - n * (0.5 * LOG_TWO_PI + np.log(unit))).sum())
+    log_marginal: FloatArray = log_scales - 0.5 * np.log1p(n) - n * (0.5 * LOG_TWO_PI + np.log(unit))
+    return np.asarray(log_marginal.sum(axis=0))

@@ -148,7 +148,7 @@ class Counted:
             levels = part[PAIRS].levels
             triples: dict[tuple[int, ...], FloatArray] = {
                 scope: _over(part[triple_name(scope)], scope, levels)
-                for scope in combinations(range(len(columns)), 3)
+                for scope in (triples_of(len(columns)) if len(columns) <= MOST_IN_TRIPLES else ())
                 if triple_name(scope) in part.parts
             }
             return cls(levels, singles, missing, pairs, (), None, triples)
