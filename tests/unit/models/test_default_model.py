@@ -74,3 +74,9 @@ def test_a_number_to_predict_is_sent_to_regression() -> None:
     rows = {"x": [float(k % 7) for k in range(60)], "y": [k**0.5 for k in range(60)]}
     with pytest.raises(SchemaError, match="model='linear'"):
         bw.fit(rows, "y")
+
+
+@pytest.mark.parametrize("rows", [{"x": [1.0], "y": ["a"]}, {"x": [1, 1, 1, 1], "y": ["a", "b", "a", "b"]}])
+def test_a_table_without_a_column_to_learn_from_is_said_in_one_sentence(rows: dict[str, Any]) -> None:
+    with pytest.raises(SchemaError, match=r"no column to learn from: x \(only one value\)"):
+        bw.fit(rows, "y")

@@ -201,3 +201,8 @@ def test_a_gibbs_estimate_is_not_worth_more_rows_than_were_drawn() -> None:
     network = BeliefNetwork([Node("rare", ["y", "n"], 1e-5), Node("sign", ["y", "n"], [0.9, 0.001], ["rare"])])
     found = network.estimate("rare", {"sign": "y"}, method="gibbs", n_rows=2_048)
     assert found.effective_rows <= 2_048
+
+
+def test_independent_findings_neither_support_each_other_nor_disagree() -> None:
+    network = BeliefNetwork([Node(name, YES_NO, p) for name, p in (("a", 0.1), ("b", 0.3), ("c", 0.7))])
+    assert str(network.conflict({"a": "yes", "b": "no", "c": "yes"})) == "conflict 0 bits: the findings are independent"

@@ -26,6 +26,7 @@ from bayeswise.posteriors.calibration_maps import AsItIs, Calibration
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.schema.notes import no_column
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 
@@ -84,6 +85,8 @@ def of_batches(
     tell: Tell | None = None,
 ) -> AutoModel:
     """The mixture of encoded rows."""
+    if not schema.used:
+        raise no_column(schema)
     n_rows = sum(batch.n_rows for batch in batches)
     chosen, rows = gathered(batches, schema, MOST_CHOOSING if n_rows <= MANY else FEWER_CHOOSING)
     trials = _Trials(schema, chosen, rows, seconds, tell or (lambda name: None))

@@ -17,6 +17,8 @@ from bayeswise.tables.schema.labels import Label
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
 
+_ROUNDING = 1e-9  # bits, of findings that are independent
+
 
 @dataclass(frozen=True)
 class Conflict:
@@ -32,6 +34,8 @@ class Conflict:
     explained_by: list[tuple[str, Label, float]]
 
     def __str__(self) -> str:
+        if abs(self.bits) < _ROUNDING:
+            return "conflict 0 bits: the findings are independent"
         verdict = "the findings disagree" if self.bits > 0.0 else "the findings support each other"
         lines = [f"conflict {self.bits:+.3f} bits: {verdict}"]
         if self.bits > 0.0:

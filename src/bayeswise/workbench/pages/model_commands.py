@@ -133,7 +133,10 @@ def _keywords(asked: FitRequest) -> dict[str, Any]:
             "class_prior" if pairs and "class_prior" in having else next((n for n in having if n != "class_prior"), "")
         )
         if not name:
-            raise ParameterError(f"a {kind.name} model has no setting {option!r}", fix="leave it out")
+            raise ParameterError(
+                f"models of kind {kind.name} have no setting {option!r}",
+                fix="leave it out, or choose a model that has it",
+            )
         if pairs:
             found[name] = {_read(key): _read(each) for key, _, each in pairs}
         else:
