@@ -81,7 +81,7 @@ def on_spark(n_rows: int, model_type: str) -> tuple[Task, Task]:
         assembled = VectorAssembler(inputCols=NAMES, outputCol="features").transform(frame)
         return NaiveBayes(modelType=model_type, labelCol="y").fit(assembled)
 
-    return partial(bw.fit, frame, "y", families=families), peer
+    return partial(bw.fit, frame, "y", model="naive-bayes", families=families), peer
 
 
 def beside_transfer(n_rows: int) -> tuple[Task, Task]:
@@ -89,7 +89,9 @@ def beside_transfer(n_rows: int) -> tuple[Task, Task]:
     import bayeswise as bw
 
     frame = spark_frame(n_rows, N_PARTITIONS)
-    return partial(bw.fit, frame, "y"), lambda: frame.mapInArrow(_number_of_rows, "n long").collect()
+    return partial(bw.fit, frame, "y", model="naive-bayes"), lambda: frame.mapInArrow(
+        _number_of_rows, "n long"
+    ).collect()
 
 
 def _number_of_rows(batches: Iterator[Any]) -> Iterator[Any]:
@@ -116,7 +118,7 @@ def on_dask(n_rows: int) -> tuple[Task, Task]:
         fitted = GaussianNB(classes=np.array([0, 1])).fit(values, target)
         return dask.compute(fitted.theta_, fitted.sigma_, fitted.class_prior_)  # its fit computes nothing yet
 
-    return partial(bw.fit, table, "y"), peer
+    return partial(bw.fit, table, "y", model="naive-bayes"), peer
 
 
 def beside_one_machine(n_rows: int) -> tuple[Task, Task]:
@@ -142,7 +144,7 @@ def seconds_of(repeats: int, n_rows: int, n_partitions: int) -> float:
     """The best of some fits."""
     import bayeswise as bw
 
-    return best_of(repeats, partial(bw.fit, spark_frame(n_rows, n_partitions), "y"))[0]
+    return best_of(repeats, partial(bw.fit, spark_frame(n_rows, n_partitions), "y", model="naive-bayes"))[0]
 
 
 @cache

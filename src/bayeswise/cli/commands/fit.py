@@ -61,7 +61,7 @@ def run(
     bayeswise fit iris.csv -t species --model gaussian --covariance shared
     bayeswise fit houses.csv -t price --model linear --scale evidence
     bayeswise fit patients.csv -t ill --model tan
-    bayeswise fit 'visits/*.parquet' -t ill --model naive-bayes --engine spark --master yarn
+    bayeswise fit 'visits/*.parquet' -t ill --model naive-bayes --engine spark
 
     Kinds and families of columns are found out (see `bayeswise look`) unless they are asked for. The same
     rows give the same file, byte for byte, in any order. A model that is there already is replaced when the

@@ -29,6 +29,7 @@ MANY_COMPLETED, MOST_COMPLETED = (
 )  # patterns of missing cells, times the cube of the columns, that EM completes in each step
 MOST_TRIED = 5e7  # cells times classes of all folds in which a regression is tried, some ten seconds of one core
 MANY_TRIED = 1e7  # from here on one width of the prior is enough
+MANY_SOLVED, MOST_SOLVED = 2e9, 5e9  # folds times the cube of the weights: of one width of the prior, and of none
 MOST_PAIRS = 250_000  # pairs of columns that a network counts
 LEVELS_OF_A_NUMBER = 6  # as a guess, before cuts are found
 MOST_TRIPLE_CELLS = 3e5  # of the tables of triples of columns
@@ -258,8 +259,15 @@ class Candidate:
         cells = float(extent.n_rows) * n_weights * n_folds
         if cells > MOST_TRIED:
             return f"some {cells:.2g} cells and classes in {n_folds} folds, and at most {MOST_TRIED:.2g}"
-        if cells > MANY_TRIED and self.settings["scale"] != 1.0:
-            return f"one width of the prior is tried from {MANY_TRIED:.2g} cells and classes in {n_folds} folds on"
+        n_unknown = min(n_weights, extent.n_rows) if _vectors(extent) == 1 else n_weights
+        solved = float(n_folds) * n_unknown**3
+        if solved > MOST_SOLVED:
+            return f"{n_weights:,} weights in {n_folds} folds, whose equations would take too long to solve"
+        if self.settings["scale"] != 1.0:
+            if cells > MANY_TRIED:
+                return f"one width of the prior is tried from {MANY_TRIED:.2g} cells and classes in {n_folds} folds on"
+            if solved > MANY_SOLVED:
+                return f"one width of the prior is tried for {n_weights:,} weights in {n_folds} folds"
         return ""
 
     def refusal_of_many(self, extent: Extent, n_rows: int) -> str:
