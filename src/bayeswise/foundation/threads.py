@@ -336,6 +336,16 @@ def limit_threads(threads: int | None) -> Iterator[None]:
 
 
 @contextmanager
+def alone() -> Iterator[None]:
+    """Work on the calling thread alone, where a cluster's scheduler gives the other cores to other tasks."""
+    before = _limited.set(_Crew(1))
+    try:
+        yield
+    finally:
+        _limited.reset(before)
+
+
+@contextmanager
 def algebra_on_one_thread() -> Iterator[None]:
     """Keep BLAS to one thread while many small systems are solved: threads that wait for each other cost more."""
     import scipy.linalg  # noqa: F401  as below

@@ -28,6 +28,7 @@ import numpy as np
 from bayeswise.foundation import errors
 from bayeswise.foundation.errors import BayeswiseError, NotStreamableError
 from bayeswise.foundation.progress import StepsBar
+from bayeswise.foundation.threads import alone
 from bayeswise.store.document import pack, unpack
 from bayeswise.store.file import model_bytes, read_bytes
 from bayeswise.tables.source import Chunk, RawColumn, Source, Storage
@@ -171,7 +172,8 @@ class SpreadSource(ABC):
 def answer(work: Pass[Any], opened: Callable[[], Source], partition: int) -> bytes:
     """What one partition says, or what is wrong with it."""
     try:
-        return _packed(1, work.of(opened()), None)
+        with alone():
+            return _packed(1, work.of(opened()), None)
     except BayeswiseError as error:
         return _packed(1, None, (partition, type(error).__name__, error.what, error.fix or ""))
 

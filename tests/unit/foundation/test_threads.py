@@ -18,7 +18,7 @@ import pytest
 import bayeswise as bw
 from bayeswise.foundation import threads
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.threads import Shared, ahead, available, each, limit_threads
+from bayeswise.foundation.threads import Shared, ahead, alone, available, each, limit_threads
 
 
 class Gauge:
@@ -53,6 +53,14 @@ def test_a_limit_inside_another_never_exceeds_it() -> None:
     with limit_threads(2), limit_threads(8):
         assert available() == 2
         assert most_at_once() == 2
+
+
+def test_a_task_of_a_cluster_works_alone() -> None:
+    with limit_threads(3):
+        with alone():
+            assert available() == 1
+            assert set(each(lambda _: threading.get_ident(), range(8))) == {threading.get_ident()}
+        assert available() == 3
 
 
 def test_work_may_share_parts_of_itself_within_the_same_limit() -> None:
