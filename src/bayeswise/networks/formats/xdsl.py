@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from graphlib import CycleError, TopologicalSorter
 from typing import NamedTuple
 from xml.sax.saxutils import escape, quoteattr
 
@@ -36,8 +37,20 @@ def parse(text: str, where: str) -> Description:
     return _Reader(root).description()
 
 
+def _readable_order(nodes: list[Element]) -> list[Element]:
+    """GeNIe lists parents first, other programs nodes in any order; as they stand where no order is possible."""
+    by_name = {element.attribute("id"): element for element in nodes}
+    above = {name: _words(element, "parents") for name, element in by_name.items()}
+    if len(by_name) < len(nodes) or any(parent not in by_name for parents in above.values() for parent in parents):
+        return nodes
+    try:
+        return [by_name[name] for name in TopologicalSorter(above).static_order()]
+    except CycleError:
+        return nodes
+
+
 class _Reader:
-    """Nodes in the order of the file, in which parents come first."""
+    """Nodes in the order of the file, read parents first."""
 
     def __init__(self, root: Element) -> None:
         self.root = root
@@ -50,7 +63,7 @@ class _Reader:
         nodes = [element for part in self.root.all("nodes") for element in part.children]
         if len(nodes) > MOST_NODES:
             self.root.fail(f"more than {MOST_NODES} nodes")
-        for element in nodes:
+        for element in _readable_order(nodes):
             if element.tag not in _KINDS:
                 self._refuse(element)
             name = element.attribute("id")
@@ -60,18 +73,18 @@ class _Reader:
         self.found.utilities = list(self.utilities.values())
         if self.found.is_diagram:  # whose solver takes tables
             self.found.nodes = [_expanded(node) for node in self.found.nodes]
-        self._restore_order()
+        self._restore_order([element.attribute("id") for element in nodes])
         return self.found
 
-    def _restore_order(self) -> None:
-        """Files list parents first; the order of a network that bayeswise wrote is in its extension."""
+    def _restore_order(self, listed: list[str]) -> None:
+        """GeNIe's files list parents first; the order of a network that bayeswise wrote is in its extension."""
         order = [
             word
             for extensions in self.root.all("extensions")
             for ours in extensions.all("bayeswise")
             for word in _words(ours, "order")
         ]
-        places = {self._title(word): place for place, word in enumerate(order)}
+        places = {self._title(word): place for place, word in enumerate(order or listed)}
         for pieces in (self.found.nodes, self.found.decisions, self.found.utilities):
             pieces.sort(key=lambda piece: places.get(piece.name, len(places)))
 
