@@ -211,7 +211,11 @@ def test_regressions_of_many_classes_are_bounded_by_their_weights() -> None:
     (candidate,) = (each for each in CANDIDATES if each.name == "logistic, crossed, scale 0.3")
     few = Extent(1_000, 2, 0, 0, 0, n_classes=10, n_patterns=1)
     assert candidate.refusal_of_inputs(seen, few, 10) == ""
-    assert "one width of the prior" in candidate.refusal_of_inputs(seen, replace(few, n_classes=200), 10)
+    assert "one width of the prior" in candidate.refusal_of_inputs(seen, replace(few, n_rows=3_000, n_classes=60), 10)
+    assert candidate.refusal_of_inputs(seen, replace(few, n_classes=70), 10) == (
+        "one width of the prior is tried for 630 weights in 10 folds"
+    )
+    assert "equations would take too long" in candidate.refusal_of_inputs(seen, replace(few, n_classes=200), 10)
     assert "cells and classes in 10 folds" in candidate.refusal_of_inputs(
         seen, replace(few, n_rows=10_000, n_classes=200), 10
     )
