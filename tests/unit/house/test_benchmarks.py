@@ -14,7 +14,7 @@ from benchmarks.harness import Figure, Outcome, Race, Row, Size, cells, run_all
 from benchmarks.rows.engines import session
 from benchmarks.rows.service import kept
 
-PEERS_OF_RACES_ALONE = {"empulse", "skactiveml"}  # too large to be asked of everybody who runs the tests
+PEERS_OF_RACES_ALONE = {"empulse", "skactiveml", "sklearnex"}  # too large to be asked of everybody who runs the tests
 SMALL = Size(scale=0.001, csv_gigabytes=0.001, repeats=1)
 
 
