@@ -1,9 +1,8 @@
 """Models and decisions as scikit-learn estimators; the only layer that imports scikit-learn.
 
 base.py                     what the estimators share: a frozen model inside, as `model_`
-checking.py                 X as scikit-learn users bring it, behind its checks
+checking.py                 X as scikit-learn users bring it, behind its checks; frames of Dask and Spark
 features.py                 from X to a schema and batches
-frames.py                   frames of Dask and Spark, whose y is the name of a column
 targets.py                  y, its classes and prior, weights of rows
 auto.py                     `AutoClassifier`
 naive_bayes.py              `NaiveBayes`

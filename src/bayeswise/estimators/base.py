@@ -21,8 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayeswise.engines import summarise
 from bayeswise.estimators import features
-from bayeswise.estimators.checking import checked
-from bayeswise.estimators.frames import learned_where_rows_are
+from bayeswise.estimators.checking import checked, learned_where_rows_are
 from bayeswise.estimators.targets import (
     Labels,
     as_array,

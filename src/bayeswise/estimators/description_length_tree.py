@@ -26,7 +26,7 @@ from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
 from bayeswise.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
-    from bayeswise.models.description_length.tree_plot import TreeDisplay
+    from bayeswise.models.description_length.tree import TreeDisplay
 
 
 @dataclass(eq=False, repr=False)

@@ -4,7 +4,6 @@ registry.py            the kinds of models: names, learners, settings and files 
 settings/              every setting of every model, declared once
 fitting.py             `bw.fit`, from any table to a model of any kind
 from_table.py          look once, decide the schema, sweep once
-typed_row.py           one row as a person types it
 table_model.py         what every model over a table does
 probability_model.py   what every model does that answers with probabilities of classes
 planes.py              a model over two of its columns

@@ -7,8 +7,7 @@ import pytest
 from sklearn.datasets import load_wine
 
 import bayeswise as bw
-from bayeswise.models.description_length.comparing import candidates, compare, compare_table
-from bayeswise.models.description_length.sharing import KeptRows
+from bayeswise.models.description_length.comparing import KeptRows, candidates, compare, compare_table
 from bayeswise.models.held_out import held_out
 from bayeswise.models.naive_bayes import select
 from bayeswise.statistics import fingerprint

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 import bayeswise as bw
 from bayeswise.explanations.account import Account
 from bayeswise.foundation.errors import BayeswiseError, FitError, ParameterError
-from bayeswise.models.tree.splitting import Answers, full_tree
+from bayeswise.models.tree.growing import Answers, full_tree
 
 WEATHER = [
     {"outlook": o, "wind": w, "heat": h, "play": p}

@@ -11,10 +11,10 @@ from bayeswise.cli.options.reading import Watched, null_words
 from bayeswise.cli.output.writing import say
 from bayeswise.explanations import Account
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.models.typed_row import typed_batch
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.encoding.invalid_values import place_of
+from bayeswise.tables.encoding.one_row import typed_batch
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.source import Chunk, Source
 
@@ -51,7 +51,7 @@ def typed_row(model: Any, pieces: Sequence[str], null: Sequence[str] | None, als
     found = {find_name(name, names, where="the model"): value for name, value in typed.items()}
     for name in [name for name in found if name not in schema.used and name not in also]:
         say(f"{name}: the model does not use this column.")
-    return OneRow(typed_batch(model, found, null_words(null, schema)), found)
+    return OneRow(typed_batch(schema, model.vocabularies, found, null_words(null, schema)), found)
 
 
 def row_of_table(model: Any, source: Source, number: int, also: Sequence[str] = ()) -> OneRow:

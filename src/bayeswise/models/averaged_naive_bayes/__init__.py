@@ -7,9 +7,8 @@ With d columns there are 2^d structures. As columns are independent given the cl
 
 with w = p(the column is relevant | rows), from the evidence of its cells with and without the classes.
 
-structures.py      a prior of how many columns are relevant
 model.py           the fitted average
-mixing.py          from evidence to the weight of a column, and the mixture
+mixing.py          from evidence to the weight of a column, and the mixture; a prior of how many are relevant
 evidence.py        the log evidence of rows, part by part
 categories.py      category columns
 category_pairs.py  what several categories say together; normal columns with the sums of their pairs

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -13,16 +13,19 @@ from bayeswise.engines import of_no_rows
 from bayeswise.foundation.errors import NotFittedError, ParameterError
 from bayeswise.models.averaged_naive_bayes.categories import averaged_categories
 from bayeswise.models.averaged_naive_bayes.category_pairs import CategoryPairs, PairedNumbers, with_pairs
-from bayeswise.models.averaged_naive_bayes.mixing import relevance_of
+from bayeswise.models.averaged_naive_bayes.mixing import (
+    log_relevance,
+    log_structure_prior,
+    relevance_of,
+    structure_scores,
+)
 from bayeswise.models.averaged_naive_bayes.numbers import AveragedNormalScores
 from bayeswise.models.averaged_naive_bayes.others import AveragedFamilyScores
-from bayeswise.models.averaged_naive_bayes.structures import log_relevance, log_structure_prior, structure_scores
 from bayeswise.models.averaged_naive_bayes.words import AveragedWordScores
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.choices import factors_for
 from bayeswise.models.naive_bayes.factors import Factor, Scores
 from bayeswise.models.naive_bayes.learning import learned
-from bayeswise.models.naive_bayes.linear import LinearForm
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
@@ -33,6 +36,9 @@ from bayeswise.models.table_model import Capabilities, ModelFacts
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.schema import Schema, positions_in
+
+if TYPE_CHECKING:
+    from bayeswise.models.naive_bayes.closed_forms import LinearForm
 
 
 @dataclass(frozen=True, repr=False)

@@ -3,11 +3,9 @@
 bits.py          bits part by part; the codes of counts, normalised maximum likelihood among them
 lengths.py       bits of models, and the model of fewest bits
 pruning.py       the pruning of a tree of questions that takes the fewest bits
-tree.py          a decision tree with the bits of each node
-tree_plot.py     its picture
+tree.py          a decision tree with the bits of each node, and its picture
 discretising.py  cuts of a number column that pay
 comparing.py     several models of one table, by bits and by rows left out
-sharing.py       several models from one sweep, and some rows kept on the way
 """
 
 from bayeswise.models.description_length.bits import DescriptionLength, Part, log_regret, nml_bits

@@ -48,7 +48,7 @@ def tree_length(splits: float, model_bits: float, data_bits: float, code: str) -
 class PrunedTree:
     """A full tree, and which of its nodes are leaves of the cheapest pruning.
 
-    tree       its nodes, as a DecisionTreeClassifier or models/tree/splitting.py has them; children come after parents
+    tree       its nodes, as a DecisionTreeClassifier or models/tree/growing.py has them; children come after parents
     counts     (n_nodes, k) the weight of the rows of each class
     questions  what each column of its matrix asks
     n_places   (n_questions,) how many questions there are about the same column

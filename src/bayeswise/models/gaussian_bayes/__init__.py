@@ -10,8 +10,7 @@ densities.py         densities of rows under each class
 left_out_rows.py     each row under the model that never saw it
 left_out_entries.py  the same for variances, shrunk covariances, and where EM completed the rows
 discriminants.py     w and w0, quadratic forms, Fisher's projection
-thresholds.py        decision regions of one column
-bayes_error.py       how often the best rule errs, if the model is true
+thresholds.py        decision regions of one column, and how often the best rule errs
 """
 
 from functools import partial

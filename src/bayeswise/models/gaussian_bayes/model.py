@@ -18,7 +18,6 @@ from bayeswise.families.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, NonFiniteError, NotFittedError, SchemaError
 from bayeswise.models.classifier import Classifier, only_column
-from bayeswise.models.gaussian_bayes.bayes_error import bayes_error, error_at
 from bayeswise.models.gaussian_bayes.building import densities
 from bayeswise.models.gaussian_bayes.densities import LOG_PI, Densities
 from bayeswise.models.gaussian_bayes.discriminants import (
@@ -33,7 +32,7 @@ from bayeswise.models.gaussian_bayes.em import Completion
 from bayeswise.models.gaussian_bayes.left_out_rows import log_evidence_left_out, log_joint_left_out
 from bayeswise.models.gaussian_bayes.moments import ClassMoments, class_moments
 from bayeswise.models.gaussian_bayes.spread import refuse_square
-from bayeswise.models.gaussian_bayes.thresholds import regions
+from bayeswise.models.gaussian_bayes.thresholds import bayes_error, error_at, regions
 from bayeswise.models.parameter_counts import ParameterCounts, parameter_counts
 from bayeswise.models.probability_model import Gaussians
 from bayeswise.models.settings.gaussian import GaussianBayesSettings

@@ -5,15 +5,12 @@ choices.py          which family for which column: by kind, by name or by eviden
 model.py            the fitted model
 factors.py          the contract of a factor: the columns of one family, learned, scored and left out together
 categories.py       categories and flags, by counting
-numbers.py          normal columns
+numbers.py          normal columns, and rows that no state explains in doubles
 others.py           every other family of numbers
 words.py            word counts of text
 counted_columns.py  number columns that count words
-far_out.py          rows that no state explains in doubles, compared as fractions
 left_out.py         each learned row under the model that never saw it, in closed form
-counted.py          the counts behind one row, as fractions
-one_column.py       the distribution of each class over one column
-linear.py           w and w0 where the log-odds are linear
+closed_forms.py     as a textbook writes it: the counts behind one row, the distributions of one column, w and w0
 """
 
 from functools import partial

@@ -22,9 +22,8 @@ from bayeswise.models.forgetting import forgotten_by, with_ledger
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor, Scores
-from bayeswise.models.naive_bayes.far_out import far_out
 from bayeswise.models.naive_bayes.left_out import left_out, log_evidence_left_out, log_posterior_left_out
-from bayeswise.models.naive_bayes.linear import LinearForm, linear_form
+from bayeswise.models.naive_bayes.numbers import far_out
 from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.parameter_counts import ParameterCounts, parameter_counts
 from bayeswise.models.relearning import log_joint_relearned
@@ -44,6 +43,7 @@ from bayeswise.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
     from bayeswise.explanations.class_densities import ClassDensities
+    from bayeswise.models.naive_bayes.closed_forms import LinearForm
 
 
 @dataclass(frozen=True, repr=False)
@@ -169,7 +169,7 @@ class NaiveBayesModel(Classifier):
         return Account(self.classes, self.log_prior, tuple(parts), self.settings.convention)
 
     def steps(self, row: Any) -> Steps:
-        from bayeswise.models.naive_bayes.counted import cell_counts, prior_counts
+        from bayeswise.models.naive_bayes.closed_forms import cell_counts, prior_counts
 
         batch = self.row_of(row)
         return Steps.of(self.explain(batch), prior_counts(self), cell_counts(self, batch))
@@ -183,7 +183,7 @@ class NaiveBayesModel(Classifier):
 
     def class_densities(self, column: str | None = None) -> ClassDensities:
         from bayeswise.explanations.class_densities import ClassDensities
-        from bayeswise.models.naive_bayes.one_column import distributions_of
+        from bayeswise.models.naive_bayes.closed_forms import distributions_of
 
         name = only_column(column, self.schema.used)
         owners = (each for factor, each in zip(self.factors, self.scores, strict=True) if name in factor.columns)
@@ -215,6 +215,8 @@ class NaiveBayesModel(Classifier):
 
     def linear_form(self) -> LinearForm:
         """The log joint as w . x + w0, where it is linear in the columns."""
+        from bayeswise.models.naive_bayes.closed_forms import linear_form
+
         return linear_form(self.classes, self.log_prior, self.scores)
 
     # -- rows come and go -------------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ rows.py              sweeps in blocks on threads, in an order that depends on th
 regression_model.py  what regressions of a number have in common, and why this number
 linear.py            Gaussian noise, from exact moments
 glm.py               other likelihoods, by iteration
-first_pass.py        what is to be known of many rows before the first step
 in_passes.py         rows that stay where they are and answer with sums
 logistic.py          classes
 solving/             how their weights are found

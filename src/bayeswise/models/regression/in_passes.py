@@ -6,22 +6,28 @@ its derivatives at the weights of a step of Newton's method.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property, reduce
-from typing import ClassVar, TypeVar
+from typing import Any, ClassVar, TypeVar
 
-from bayeswise.engines.passes import columns_of, statistic_types
+import numpy as np
+
+from bayeswise.engines.passes import REPORT_TYPES, columns_of, statistic_types
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.exact import ExactArray
 from bayeswise.models.regression import glm
-from bayeswise.models.regression.first_pass import Reading, Seen, Standard, seen_in
-from bayeswise.models.regression.glm import IteratedModel
+from bayeswise.models.regression.features import Features, markable, refuse_extreme, refuse_missing
+from bayeswise.models.regression.glm import IteratedModel, refuse_outside
 from bayeswise.models.regression.logistic import LogisticModel
-from bayeswise.models.regression.rows import Rows
+from bayeswise.models.regression.rows import SPREADS, Rows, TargetRows
 from bayeswise.models.regression.solving.exact_sums import Derivatives, FewRows, are_many, derivatives, share_to_start
 from bayeswise.models.regression.solving.logistic_by_sums import asks_for_sums, fit_by_sums
 from bayeswise.models.settings.regression import LinearSettings, LogisticSettings
 from bayeswise.statistics import Counts, Moments
-from bayeswise.tables.encoding.encoder import Report
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.partitions import Pass, SpreadSource
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema
@@ -30,6 +36,218 @@ from bayeswise.tables.source import Source
 T = TypeVar("T")
 
 
+@dataclass(frozen=True)
+class Reading:
+    """How rows are read: those without a target, and with missing="mean" those that lack a cell, are left out."""
+
+    schema: Schema
+    missing: str
+    likelihood: str  # softmax: the target is a class
+
+    def batches(self, source: Source) -> tuple[Iterator[tuple[Batch, FloatArray]], Callable[[], Report]]:
+        """Batches with their targets (codes of the batch's own labels, or numbers), and what was met in the end."""
+        if self.likelihood == "softmax":
+            encoder = Encoder(self.schema, learning=True, whole=False)
+            rows = ((batch, batch.groups) for batch in encoder.batches(source))
+            return self._whole(rows), lambda: encoder.report
+        numbers = TargetRows(self.schema, source, whole=False)
+        return self._whole(self._checked(numbers)), lambda: numbers.report
+
+    def _checked(self, rows: TargetRows) -> Iterator[tuple[Batch, FloatArray]]:
+        for batch, target in rows:
+            refuse_outside(target, self.likelihood, rows.target, batch.place)
+            yield batch, target
+
+    def _whole(self, rows: Iterator[tuple[Batch, Any]]) -> Iterator[tuple[Batch, FloatArray]]:
+        for batch, target in rows:
+            refuse_missing(self.schema, batch, self.missing)
+            if self.missing != "indicator":
+                there = ~np.isnan(batch.values).any(axis=1) & (batch.codes >= 0).all(axis=1)
+                batch, target = batch.take(np.flatnonzero(there)), target[there]
+            if batch.n_rows:
+                yield batch, target
+
+
+# -- the first pass -------------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Seen:
+    """What is to be known of rows before the first step."""
+
+    n_rows: int
+    numbers: Moments
+    levels: tuple[Vocabulary, ...]
+    categories: tuple[Counts, ...]
+    target: Counts | Moments
+    least: FloatArray  # (n_numbers,)
+    largest: FloatArray  # (n_numbers,)
+
+    @classmethod
+    def of(cls, schema: Schema, batch: Batch, target: FloatArray, *, classes: bool) -> Seen:
+        by = batch.weights
+        counts = Counts.of_columns(batch.codes, list(batch.vocabularies), weights=by) if schema.categories else []
+        low, high = np.fmin.reduce(batch.values, axis=0), np.fmax.reduce(batch.values, axis=0)
+        return cls(
+            batch.n_rows,
+            Moments.of(batch.values, weights=by),
+            tuple(Vocabulary.of(list(known)) for known in batch.vocabularies),
+            tuple(counts),
+            Counts.of(target.astype(np.int32), batch.group_labels, weights=by)
+            if classes
+            else Moments.of(target[:, None], weights=by),
+            np.where(np.isnan(low), np.inf, low),
+            np.where(np.isnan(high), -np.inf, high),
+        )
+
+    def merge(self, other: Seen) -> Seen:
+        both = zip(self.categories, other.categories, strict=True)
+        target: Any = self.target
+        return Seen(
+            self.n_rows + other.n_rows,
+            self.numbers.merge(other.numbers),
+            tuple(mine.union(theirs) for mine, theirs in zip(self.levels, other.levels, strict=True)),
+            tuple(mine.merge(theirs) for mine, theirs in both),
+            target.merge(other.target),
+            np.minimum(self.least, other.least),
+            np.maximum(self.largest, other.largest),
+        )
+
+    def features(self, schema: Schema, missing: str) -> Features:
+        """The columns of the regression."""
+        lacking = [
+            *(~(self.numbers.rows[:, None] - self.numbers.weight).is_zero()[0]).tolist(),
+            *(not bool(counts.missing.is_zero()[0]) for counts in self.categories),
+        ]
+        marked = tuple(name for name, there in zip(markable(schema), lacking, strict=True) if there)
+        return Features(schema, self.levels, marked if missing == "indicator" else ())
+
+    def extents(self, fill: FloatArray) -> tuple[tuple[float, float], ...]:
+        """The least and the largest of each number, where missing ones stand at the mean."""
+        none = np.isinf(self.least)
+        low, high = (np.where(none, fill[: len(none)], each).tolist() for each in (self.least, self.largest))
+        return tuple((first + 0.0, last + 0.0) for first, last in zip(low, high, strict=True))
+
+
+@dataclass(frozen=True)
+class SeenPass(Pass[tuple[Seen | None, Report]]):
+    """Levels, means and deviations of all rows."""
+
+    reading: Reading
+    name: ClassVar[str] = "statistics"
+
+    @property
+    def types(self) -> tuple[type, ...]:
+        return (Seen, *statistic_types(), *REPORT_TYPES)
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return self.reading.schema.numbers
+
+    def of(self, source: Source) -> tuple[Seen | None, Report]:
+        batches, report = self.reading.batches(source)
+        classes = self.reading.likelihood == "softmax"
+        parts = [Seen.of(self.reading.schema, batch, target, classes=classes) for batch, target in batches]
+        return (reduce(Seen.merge, parts) if parts else None), report()
+
+    def merged(self, one: tuple[Seen | None, Report], other: tuple[Seen | None, Report]) -> tuple[Seen | None, Report]:
+        parts = [each for each in (one[0], other[0]) if each is not None]
+        return (reduce(Seen.merge, parts) if parts else None), one[1].merge(other[1])
+
+
+# -- standardised rows ----------------------------------------------------------------------------------------
+@dataclass(frozen=True)
+class Standard:
+    """How encoded rows become rows of a regression about their means, in units of their deviations."""
+
+    reading: Reading
+    features: Features
+    classes: Vocabulary  # none for a number
+    fill: FloatArray  # (n,) what stands for missing cells
+    centre: FloatArray  # (n,)
+    unit: FloatArray  # (n,)
+
+    @classmethod
+    def of(
+        cls, reading: Reading, seen: Seen, classes: Vocabulary, settings: LinearSettings | LogisticSettings
+    ) -> Standard:
+        features = seen.features(reading.schema, reading.missing)
+        there = _moments(features, seen)
+        fill = there.mean(empty=0.0)[0]
+        filled = _with_means(there, fill)
+        spread = filled.stddev()[0]
+        refuse_extreme([name for name, _ in features.names], spread, *SPREADS)
+        unit = np.where(features.is_number & (spread > 0) & settings.standardise, spread, 1.0)
+        centre = filled.mean()[0]
+        return cls(reading, features, classes, fill, centre if settings.fit_intercept else np.zeros_like(centre), unit)
+
+    def rows(self, source: Source) -> Iterator[tuple[Rows, FloatArray]]:
+        """Rows with their targets, codes of the classes or numbers."""
+        for batch, target in self.reading.batches(source)[0]:
+            matrix = self.features.matrix(batch)
+            if self.reading.missing == "indicator":
+                matrix = np.where(np.isnan(matrix), self.fill, matrix)
+            if self.reading.likelihood == "softmax":
+                target = batch.group_labels.positions_in(self.classes)[target].astype(np.int32)
+            yield Rows(matrix, np.empty(0) if batch.weights is None else batch.weights, self.centre, self.unit), target
+
+
+def _moments(features: Features, seen: Seen) -> Moments:
+    """Those of each feature over the cells that are there."""
+    rows = seen.numbers.rows
+    weight, total, squares = ([exact[0, j] for j in range(exact.shape[1])] for exact in _sums(seen.numbers))
+    for counts, ordered in zip(seen.categories, features.ordered, strict=True):
+        places = ordered.positions_in(counts.levels)[1:].tolist()
+        found = [counts.weight[0, k] if k >= 0 else ExactArray.zeros(()) for k in places]
+        weight += [(rows - counts.missing)[0]] * len(found)
+        total, squares = total + found, squares + found
+    by_column = dict(zip(markable(features.schema), _lacking(seen), strict=True))
+    for name in features.marked:
+        weight, total, squares = [*weight, rows[0]], [*total, by_column[name]], [*squares, by_column[name]]
+    return Moments(rows, *(_row(each) for each in (weight, total, squares)))
+
+
+def _sums(moments: Moments) -> tuple[ExactArray, ExactArray, ExactArray]:
+    return moments.weight, moments.total, moments.squares
+
+
+def _lacking(seen: Seen) -> list[ExactArray]:
+    """The weight of rows that lack a cell, of each column."""
+    numbers = seen.numbers.rows[:, None] - seen.numbers.weight
+    return [numbers[0, j] for j in range(numbers.shape[1])] + [counts.missing[0] for counts in seen.categories]
+
+
+def _row(entries: list[ExactArray]) -> ExactArray:
+    return _exact([entry.to_fractions().item() for entry in entries])
+
+
+def _exact(values: list[Fraction]) -> ExactArray:
+    """(1, n) sums of floats as they are: their denominators are powers of 2."""
+    limbs = max((value.denominator.bit_length() + 30 for value in values), default=0) // 32
+    whole = np.empty((1, len(values)), dtype=object)
+    whole[0] = [int(value * (1 << 32 * limbs)) for value in values]
+    return ExactArray.from_ints(whole, -limbs)
+
+
+def _with_means(there: Moments, fill: FloatArray) -> Moments:
+    """The moments with a mean in the place of each missing cell."""
+    lacking = (there.rows[:, None] - there.weight).to_fractions()[0]
+    if not lacking.any():
+        return there
+    means = [Fraction(value) for value in fill.tolist()]
+    added = [[n * mean for n, mean in zip(lacking, means, strict=True)]]
+    added.append([n * mean * mean for n, mean in zip(lacking, means, strict=True)])
+    rows = _exact(there.rows.to_fractions().tolist() * len(means))
+    return Moments(there.rows, rows, there.total + _exact(added[0]), there.squares + _exact(added[1]))
+
+
+def seen_in(source: SpreadSource, reading: Reading) -> tuple[Seen | None, Report]:
+    """The first pass over the rows of a source."""
+    seen, report = source.ask(SeenPass(reading), columns_of(reading.schema, source))
+    report.check(reading.schema, source.description)
+    source.n_rows = report.rows
+    return seen, report
+
+
+# -- the other passes -----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class SamplePass(Pass[FewRows]):
     """A few rows."""

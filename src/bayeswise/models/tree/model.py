@@ -29,7 +29,7 @@ from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
-    from bayeswise.models.description_length.tree_plot import TreeDisplay
+    from bayeswise.models.description_length.tree import TreeDisplay
 
 
 @dataclass(frozen=True)

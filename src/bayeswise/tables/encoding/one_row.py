@@ -2,7 +2,8 @@
 
 Only plain cells are encoded here: floats and integers in columns of numbers, labels of the column's own type in columns
 of categories, None. Whatever else a cell may be (text that reads like a number, a date, a level that is an error) is
-left to the sweep over a table, which says the same of a row in a list, and raises where it must.
+left to the sweep over a table, which says the same of a row in a list, and raises where it must. So is a row as it is
+typed, whose cells are read like those of a text file.
 
 >>> from bayeswise.tables.schema.schema import Column, Schema
 >>> schema = Schema((Column("age", "number"), Column("size", "category", "text")))
@@ -16,7 +17,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -24,9 +25,12 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
+from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import normal_name
+from bayeswise.tables.schema.null_words import words_of
 from bayeswise.tables.schema.schema import LABELLED, Column, Schema
+from bayeswise.tables.sources.memory.records import ListsSource
 
 _NUMBERS = frozenset({float, int, type(None), np.float64})
 _TYPES: dict[str | None, frozenset[type]] = {
@@ -242,3 +246,22 @@ class RowEncoder:
         if len(self.seen_keys) < _MOST_KEYS:
             self.seen_keys.add(keys)
         return True
+
+
+def typed_batch(
+    schema: Schema,
+    vocabularies: Mapping[str, Vocabulary],
+    cells: Mapping[str, str | None],
+    null_words: Sequence[str] | None = None,
+) -> Batch:
+    """One row as a person types it; columns that are not named are missing, and so are null words.
+
+    >>> typed_batch(Schema((Column("age", "number"),)), {}, {"age": "65.5"}).values
+    array([[65.5]])
+    """
+    typed: list[list[str | None]] = [[cells.get(name)] for name in schema.used]
+    source = ListsSource("the row", list(schema.used), typed, 1)
+    source.textual = True
+    source.null_words = words_of(schema) if null_words is None else tuple(null_words)
+    (batch,) = Encoder(schema, learning=False, vocabularies=vocabularies, batch_rows=None).batches(source)
+    return batch

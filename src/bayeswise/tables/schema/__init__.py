@@ -1,8 +1,7 @@
 """What each column of a table means: inferred in one pass, overridden by the user, then frozen.
 
 inference.py        from a source to its schema; columns that give the target away
-profile.py          what one pass says about each column
-extremes.py         which numbers are known to be plain without a full profile
+profile.py          what one pass says about each column; which are known to be plain numbers without one
 column_evidence.py  what a profile is evidence of
 kinds.py            the kind of a column and its reason; the first rule that applies decides
 overrides.py        what the user asked for, which beats what was inferred

@@ -25,11 +25,10 @@ import numpy as np
 from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
 from bayeswise.tables.encoding.invalid_values import places_of
 from bayeswise.tables.schema import column_evidence as evidence
-from bayeswise.tables.schema.extremes import Extremes, extremes, is_plain, of_zero_and_one
 from bayeswise.tables.schema.labels import Vocabulary, label_type_of
 from bayeswise.tables.schema.notes import IS_FLAG, Advice, advice_on, keep, leave_out, note_on
 from bayeswise.tables.schema.overrides import Override, Overrides
-from bayeswise.tables.schema.profile import ColumnProfile
+from bayeswise.tables.schema.profile import ColumnProfile, Extremes, extremes, is_plain, of_zero_and_one
 from bayeswise.tables.schema.schema import LABELLED, Column, Kind
 from bayeswise.tables.source import Source
 

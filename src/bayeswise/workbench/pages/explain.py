@@ -15,8 +15,8 @@ from bayeswise.evaluation.empty_columns import next_test_for
 from bayeswise.explanations import Account, alternatives_of, change_of
 from bayeswise.explanations.nomogram import Nomogram
 from bayeswise.foundation.errors import BayeswiseError, KindError, ParameterError
-from bayeswise.models.typed_row import typed_batch
 from bayeswise.render.numbers import exact
+from bayeswise.tables.encoding.one_row import typed_batch
 from bayeswise.tables.schema.labels import find_state
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.messages import FLAG, PROBLEMS, Code, FileName, Name, Said, SameAs, call, python, shell
@@ -173,7 +173,7 @@ def explain_view(bench: Bench, asked: ExplainRequest) -> ExplainView:
     model = bench.model_of_classes(asked.model)
     if not hasattr(model, "explain"):
         raise KindError("this kind of model does not explain its answers", fix="choose another model")
-    batch = typed_batch(model, asked.cells)
+    batch = typed_batch(model.schema, model.vocabularies, asked.cells)
     account = model.explain(batch)
     if not isinstance(account, Account):
         raise KindError("this model answers with a number, not with classes", fix="choose a model of classes")
