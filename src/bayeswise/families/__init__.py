@@ -10,12 +10,8 @@ a prior into parameters:
 
 protocol.py             the contract of a family, and where its values and parameters may lie
 distributions.py        parameters of a family as a distribution with quantiles
-functions.py            log-likelihood and a(eta) as functions, which all families have
-derivatives.py          gradient and second derivative of the log-likelihood
-likelihood.py           the log-likelihood of a sample: maximum, gradient, curvature
-beliefs.py              a conjugate prior and what becomes of it datum by datum
-plots.py                pictures of both
-natural.py              natural parameters back to ordinary ones
+functions.py            log-likelihood, its derivatives and a(eta) as functions, which all families have
+inspection/             likelihoods and beliefs of one sample, and pictures of them
 priors.py               conjugate priors that several families share
 arithmetic/             densities and evidence without cancellation
 bernoulli.py            a value that is 0 or 1
@@ -43,7 +39,6 @@ from bayeswise.foundation.late import late_names
 
 if TYPE_CHECKING:
     from bayeswise.families.arithmetic.chance import Chance as Chance
-    from bayeswise.families.beliefs import BeliefHistory as BeliefHistory
     from bayeswise.families.bernoulli import Bernoulli as Bernoulli
     from bayeswise.families.beta import Beta as Beta
     from bayeswise.families.beta import BetaParameters as BetaParameters
@@ -57,9 +52,10 @@ if TYPE_CHECKING:
     from bayeswise.families.gamma import Gamma as Gamma
     from bayeswise.families.gamma import GammaParameters as GammaParameters
     from bayeswise.families.geometric import Geometric as Geometric
+    from bayeswise.families.inspection.beliefs import BeliefHistory as BeliefHistory
+    from bayeswise.families.inspection.likelihood import Likelihood as Likelihood
     from bayeswise.families.laplace import Laplace as Laplace
     from bayeswise.families.laplace import LaplaceParameters as LaplaceParameters
-    from bayeswise.families.likelihood import Likelihood as Likelihood
     from bayeswise.families.log_normal import LogNormal as LogNormal
     from bayeswise.families.log_normal import LogNormalParameters as LogNormalParameters
     from bayeswise.families.multinomial import Multinomial as Multinomial
@@ -84,7 +80,7 @@ if TYPE_CHECKING:
 
 _LATE = {
     "bayeswise.families.arithmetic.chance": "Chance",
-    "bayeswise.families.beliefs": "BeliefHistory",
+    "bayeswise.families.inspection.beliefs": "BeliefHistory",
     "bayeswise.families.bernoulli": "Bernoulli",
     "bayeswise.families.beta": "Beta BetaParameters",
     "bayeswise.families.binomial": "Binomial",
@@ -95,7 +91,7 @@ _LATE = {
     "bayeswise.families.gamma": "Gamma GammaParameters",
     "bayeswise.families.geometric": "Geometric",
     "bayeswise.families.laplace": "Laplace LaplaceParameters",
-    "bayeswise.families.likelihood": "Likelihood",
+    "bayeswise.families.inspection.likelihood": "Likelihood",
     "bayeswise.families.log_normal": "LogNormal LogNormalParameters",
     "bayeswise.families.multinomial": "Multinomial",
     "bayeswise.families.multivariate_normal": "MultivariateNormal MultivariateNormalParameters NormalInverseWishart",

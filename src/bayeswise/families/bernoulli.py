@@ -28,7 +28,6 @@ class Bernoulli(WithBetaPrior[Moments]):
 
     name: ClassVar[str] = "bernoulli"
     support: ClassVar[Support] = "binary"
-    streams: ClassVar[bool] = True
     border: ClassVar[str] = "all values are equal: the maximum lies on the border 0 or 1"
     needs = "a Bernoulli value is 0 or 1"
 
@@ -43,6 +42,9 @@ class Bernoulli(WithBetaPrior[Moments]):
     def outcomes(self, statistic: Moments) -> tuple[ExactArray, ExactArray]:
         """The ones and the zeros."""
         return statistic.total, statistic.weight - statistic.total
+
+    def outcomes_of(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return x, 1.0 - x
 
     # -- density ----------------------------------------------------------------------------------------------
     def log_density(self, parameters: Chance, x: ArrayLike) -> FloatArray:

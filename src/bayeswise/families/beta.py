@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.evidence import difference_of_products, log_beta_power
 from bayeswise.families.arithmetic.special import log_beta, log_minus_digamma, trigamma_minus_inverse
+from bayeswise.families.functions import Terms
 from bayeswise.families.priors import BetaPrior, WithoutConjugatePrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, OneLine, Rows, Support, reasons, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
@@ -54,7 +55,8 @@ class Beta(WithoutConjugatePrior[Product]):
 
     name: ClassVar[str] = "beta"
     support: ClassVar[Support] = "unit interval"
-    streams: ClassVar[bool] = True
+    free = ("alpha", "beta")
+    made = BetaParameters
     needs = "a beta value lies between 0 and 1"
 
     # -- estimation -------------------------------------------------------------------------------------------
@@ -145,6 +147,15 @@ class Beta(WithoutConjugatePrior[Product]):
             mean_of_sufficient=(digamma(a) - digamma(a + b), digamma(b) - digamma(a + b)),
             covariance_of_sufficient=((polygamma(1, a) - curve, -curve), (-curve, polygamma(1, b) - curve)),
         )
+
+    def of_natural(self, *natural: FloatArray) -> BetaParameters:
+        power, rest_power = self.refuse_unless_as_many(2, natural)
+        return BetaParameters(power + 1.0, rest_power + 1.0)
+
+    def terms(self, x: FloatArray, alpha: float, beta: float) -> Terms:
+        both, curve = digamma(alpha + beta), polygamma(1, alpha + beta)
+        gradient = [both - digamma(alpha) + np.log(x), both - digamma(beta) + np.log1p(-x)]
+        return gradient, [[curve - polygamma(1, alpha), curve], [curve - polygamma(1, beta)]]
 
 
 def _log_certain(x: FloatArray, parameters: BetaParameters) -> FloatArray:

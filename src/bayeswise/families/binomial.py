@@ -35,7 +35,6 @@ class Binomial(WithBetaPrior[Product]):
 
     name: ClassVar[str] = "binomial"
     support: ClassVar[Support] = "count"
-    streams: ClassVar[bool] = True
     border: ClassVar[str] = "no success or no failure: the maximum lies on the border 0 or 1"
 
     def __post_init__(self) -> None:
@@ -62,6 +61,9 @@ class Binomial(WithBetaPrior[Product]):
         weight, exponent = seen.weight.to_ints()
         trials = ExactArray.from_ints(np.asarray(weight * int(self.trials)), exponent // DIGIT_BITS)
         return seen.total, trials - seen.total
+
+    def outcomes_of(self, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        return x, self.trials - x
 
     # -- density ----------------------------------------------------------------------------------------------
     def log_coefficient(self, k: ArrayLike) -> FloatArray:

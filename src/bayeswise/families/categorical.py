@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.chance import log_share
 from bayeswise.families.arithmetic.evidence import log_dirichlet_evidence
-from bayeswise.families.functions import FamilyFunctions
+from bayeswise.families.functions import Derivatives, FamilyFunctions
 from bayeswise.families.priors import Dirichlet
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line, reasons, refuse_unless
 from bayeswise.foundation.arrays import CodeArray, FloatArray
@@ -81,7 +81,6 @@ class Categorical(FamilyFunctions):
 
     name: ClassVar[str] = "categorical"
     support: ClassVar[Support] = "category"
-    streams: ClassVar[bool] = True
 
     # -- estimation -------------------------------------------------------------------------------------------
     def statistic(
@@ -164,6 +163,19 @@ class Categorical(FamilyFunctions):
             ),
         )
 
+    def of_natural(self, *natural: FloatArray) -> CategoricalParameters:
+        """p_j proportional to exp(eta_j), and the last one to 1."""
+        log_p = np.stack([*natural, np.zeros(np.shape(natural[0]))], axis=-1)
+        weight = np.exp(log_p - log_p.max(axis=-1, keepdims=True))
+        p = np.atleast_2d(weight / weight.sum(axis=-1, keepdims=True))
+        levels = Vocabulary([f"level {j}" for j in range(p.shape[-1])])
+        return CategoricalParameters(levels, p, 1.0 - p, np.zeros(p.shape[:-1]))
+
+    def derivatives(self, parameters: CategoricalParameters, data: ArrayLike) -> Derivatives:
+        codes = np.asarray(data, dtype=np.int64).ravel()
+        counts = np.bincount(codes[codes >= 0], minlength=len(parameters.levels))
+        return share_derivatives(parameters, counts.astype(np.float64))
+
     # -- the conjugate prior ------------------------------------------------------------------------------------
     def posterior(self, statistic: Counts, prior: Dirichlet) -> Dirichlet:
         """weight_j + n_j, over the levels of the prior, in its order."""
@@ -182,6 +194,15 @@ class Categorical(FamilyFunctions):
     def sample_prior(self, prior: Dirichlet, size: int, generator: np.random.Generator) -> CategoricalParameters:
         """Draws of the probabilities from the prior (or a posterior)."""
         return CategoricalParameters.of_cells(prior.levels, prior.sample(size, generator))
+
+
+def share_derivatives(parameters: CategoricalParameters, counts: FloatArray) -> Derivatives:
+    """Of sum_j n_j log p_j, by the probabilities of all levels but the last, which has what they leave."""
+    p = np.asarray(parameters.probability, dtype=np.float64).reshape(-1)
+    names = tuple(str(level) for level in parameters.levels)[:-1]
+    ratio = np.divide(counts, p, out=np.zeros_like(p), where=counts > 0)
+    square = np.divide(ratio, p, out=np.zeros_like(p), where=counts > 0)
+    return names, ratio[:-1] - ratio[-1], -np.diag(square[:-1]) - square[-1]
 
 
 def _mean_of(dirichlet: Dirichlet) -> CategoricalParameters:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.evidence import log_gamma_evidence, log_one_plus_ratio
+from bayeswise.families.functions import Terms
 from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import (
     Estimate,
@@ -49,7 +50,8 @@ class Exponential(OnNumbers[Moments]):
 
     name: ClassVar[str] = "exponential"
     support: ClassVar[Support] = "positive"
-    streams: ClassVar[bool] = True
+    free = ("rate",)
+    made = ExponentialParameters
     needs = "a waiting time must not be negative"
 
     # -- estimation -------------------------------------------------------------------------------------------
@@ -106,6 +108,14 @@ class Exponential(OnNumbers[Moments]):
             mean_of_sufficient=(1.0 / rate,),
             covariance_of_sufficient=((1.0 / rate**2,),),
         )
+
+    def of_natural(self, *natural: FloatArray) -> ExponentialParameters:
+        (eta,) = self.refuse_unless_as_many(1, natural)
+        refuse_unless(eta < 0, "the natural parameter of an exponential family must be below 0", eta)
+        return ExponentialParameters(-eta)
+
+    def terms(self, x: FloatArray, rate: float) -> Terms:
+        return [1.0 / rate - x], [[-1.0 / rate**2]]
 
     # -- the conjugate prior ------------------------------------------------------------------------------------
     def posterior(self, statistic: Moments, prior: GammaPrior) -> GammaPrior:

@@ -2,48 +2,97 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.derivatives import derivatives, seen
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 
 if TYPE_CHECKING:
-    from bayeswise.families.beliefs import BeliefHistory
+    from bayeswise.families.inspection.beliefs import BeliefHistory
     from bayeswise.families.protocol import ExponentialForm
+
+Terms: TypeAlias = tuple[list[Any], list[list[Any]]]
+"""Of each value: the gradient of log p, and the upper triangle of its second derivatives."""
+Derivatives: TypeAlias = tuple[tuple[str, ...], FloatArray, FloatArray]
+"""Names of the free parameters, gradient (n_parameters,), second derivatives (n_parameters, n_parameters)."""
 
 
 class FamilyFunctions:
-    """Functions of parameters, data and natural parameters, which all families have alike."""
+    """Functions of parameters, data and natural parameters, which all families have alike.
+
+    A family of one number says what its parameters are called (`free`), how they are made of numbers (`made`), and the
+    derivatives of the log density by them (`terms`); another one has `derivatives` of its own.
+    """
+
+    name: ClassVar[str]
+    support: ClassVar[str]
+    streams: ClassVar[bool] = True  # False: no statistic of fixed size, keeps every different value
+    free: ClassVar[tuple[str, ...]] = ()
+    made: Callable[..., Any]
+    terms: Callable[..., Terms]
+    log_density: Callable[..., FloatArray]
 
     def log_likelihood(self, parameters: Any, data: Any) -> float:
         """log p(data | parameters) = sum of log p(x | parameters) of independent values; missing ones are left out."""
-        of_rows = getattr(self, "support", "") in ("vector", "category")
-        values = np.asarray(data) if of_rows else seen(data)[:, None, None]
-        return float(np.nansum(self.log_density(parameters, values)))  # type: ignore[attr-defined]
+        values = np.asarray(data) if self.support in ("vector", "category") else seen(data)[:, None, None]
+        return float(np.nansum(self.log_density(parameters, values)))
 
     def gradient(self, parameters: Any, data: Any) -> dict[str, float]:
         """The first derivative of the log-likelihood by each free parameter; 0 at a maximum inside."""
-        names, found, _ = derivatives(self, parameters, data)
+        names, found, _ = self.derivatives(parameters, data)
         return dict(zip(names, found.tolist(), strict=True))
 
     def second_derivative(self, parameters: Any, data: Any) -> FloatArray:
         """(n_parameters, n_parameters) the curvature of the log-likelihood, in the order of `gradient`."""
-        return derivatives(self, parameters, data)[2]
+        return self.derivatives(parameters, data)[2]
+
+    def derivatives(self, parameters: Any, data: Any) -> Derivatives:
+        """Names of the parameters, gradient and curvature of the log-likelihood, in closed form.
+
+        A maximum has gradient 0 and negative curvature in every direction.
+        """
+        values = seen(data)
+        gradient, upper = self.terms(values, *(_one_number(parameters, name) for name in self.free))
+        matrix = np.zeros((len(self.free), len(self.free)))
+        for i, row in enumerate(upper):
+            for j, each in enumerate(row, start=i):
+                matrix[i, j] = matrix[j, i] = np.sum(np.broadcast_to(each, values.shape))
+        return self.free, np.array([np.sum(np.broadcast_to(each, values.shape)) for each in gradient]), matrix
 
     def beliefs(self, prior: Any, data: Any) -> BeliefHistory:
         """A conjugate prior and what becomes of it datum by datum; `plot` and `animate` draw it."""
-        from bayeswise.families.beliefs import BeliefHistory
+        from bayeswise.families.inspection.beliefs import BeliefHistory
 
         return BeliefHistory.of(self, prior, list(data))
 
     def natural_form(self, **known: float) -> NaturalForm:
         """T(x), a(eta), its derivatives and the mean map as functions of eta; a Laplace family takes its location."""
         return NaturalForm(self, known)
+
+    def refuse_unless_as_many(self, n: int, natural: tuple[FloatArray, ...]) -> tuple[FloatArray, ...]:
+        """The natural parameters; an error where they are not as many as the family has."""
+        if len(natural) != n:
+            raise ParameterError(f"a {self.name} family has {n} natural parameters; found {len(natural)}")
+        return natural
+
+
+def seen(data: Any) -> FloatArray:
+    """(n,) the numbers of a sample, without missing ones."""
+    values = np.asarray(data, dtype=np.float64).ravel()
+    return np.asarray(values[~np.isnan(values)])
+
+
+def _one_number(parameters: Any, name: str) -> float:
+    """One parameter of a single group and column."""
+    value = np.asarray(getattr(parameters, name), dtype=np.float64)
+    if value.size != 1:
+        raise ParameterError(f"{name} has {value.size} numbers", fix="give the parameters of one distribution")
+    return float(value.reshape(()))
 
 
 @dataclass(frozen=True)
@@ -65,10 +114,9 @@ class NaturalForm:
     known: dict[str, float]
 
     def parameters(self, *eta: ArrayLike) -> Any:
-        """The ordinary parameters of natural ones."""
-        from bayeswise.families.natural import parameters_of
-
-        return parameters_of(self.family, self.known, tuple(np.asarray(each, dtype=np.float64) for each in eta))
+        """The ordinary parameters of natural ones; those outside of the family's domain are refused."""
+        known = self.known if self.family.name == "laplace" else {}
+        return self.family.of_natural(*(np.asarray(each, dtype=np.float64) for each in eta), **known)
 
     def natural(self, parameters: Any) -> tuple[FloatArray, ...]:
         """The natural parameters of ordinary ones."""
@@ -101,9 +149,3 @@ class NaturalForm:
 
     def __repr__(self) -> str:
         return f"NaturalForm({self.family!r})"
-
-
-def refuse_count(eta: tuple[FloatArray, ...], n: int, family: str) -> None:
-    """An error where natural parameters are not as many as the family has."""
-    if len(eta) != n:
-        raise ParameterError(f"a {family} family has {n} natural parameters; found {len(eta)}")

@@ -17,6 +17,7 @@ from bayeswise.families.arithmetic.special import (
     trigamma_minus_inverse,
     two_product,
 )
+from bayeswise.families.functions import Terms
 from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import (
     Estimate,
@@ -80,7 +81,8 @@ class Gamma(OnNumbers[Product]):
 
     name: ClassVar[str] = "gamma"
     support: ClassVar[Support] = "positive"
-    streams: ClassVar[bool] = True
+    free = ("shape", "rate")
+    made = GammaParameters
     needs = "a gamma value is above 0"
 
     def __post_init__(self) -> None:
@@ -189,6 +191,15 @@ class Gamma(OnNumbers[Product]):
             mean_of_sufficient=(digamma(shape) - np.log(rate), shape / rate),
             covariance_of_sufficient=((polygamma(1, shape), 1.0 / rate), (1.0 / rate, shape / rate**2)),
         )
+
+    def of_natural(self, *natural: FloatArray) -> GammaParameters:
+        power, decay = self.refuse_unless_as_many(2, natural)
+        refuse_unless(decay < 0, "the second natural parameter of a gamma family must be below 0", decay)
+        return GammaParameters(power + 1.0, -decay)
+
+    def terms(self, x: FloatArray, shape: float, rate: float) -> Terms:
+        gradient = [np.log(rate) - digamma(shape) + np.log(x), shape / rate - x]
+        return gradient, [[-polygamma(1, shape), 1.0 / rate], [-shape / rate**2]]
 
     # -- the conjugate prior of the rate, for a known shape -------------------------------------------------------
     def posterior(self, statistic: Product, prior: GammaPrior) -> GammaPrior:

@@ -30,7 +30,6 @@ class Geometric(WithBetaPrior[Moments]):
 
     name: ClassVar[str] = "geometric"
     support: ClassVar[Support] = "count"
-    streams: ClassVar[bool] = True
     border: ClassVar[str] = "all values are 0: the maximum lies on the border 1"
     needs = "a number of failures is 0, 1, 2, ..."
 
@@ -45,6 +44,9 @@ class Geometric(WithBetaPrior[Moments]):
     def outcomes(self, statistic: Moments) -> tuple[ExactArray, ExactArray]:
         """A success for each row, and sum x failures before them."""
         return statistic.weight, statistic.total
+
+    def outcomes_of(self, x: FloatArray) -> tuple[float, FloatArray]:
+        return 1.0, x
 
     # -- density ----------------------------------------------------------------------------------------------
     def log_density(self, parameters: Chance, x: ArrayLike) -> FloatArray:
@@ -73,6 +75,11 @@ class Geometric(WithBetaPrior[Moments]):
             mean_of_sufficient=(q / p,),
             covariance_of_sufficient=((q / p**2,),),
         )
+
+    def of_natural(self, *natural: FloatArray) -> Chance:
+        (eta,) = self.refuse_unless_as_many(1, natural)
+        refuse_unless(eta < 0, "the natural parameter of a geometric family must be below 0", eta)
+        return Chance(-np.expm1(eta), np.exp(eta))
 
     # -- the conjugate prior ------------------------------------------------------------------------------------
     def log_predictive(self, posterior: BetaPrior, x: ArrayLike) -> FloatArray:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayeswise.families.functions import Terms
 from bayeswise.families.priors import WithoutConjugatePrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, OneLine, Rows, Support, reasons, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.sample import Sample
 
@@ -46,6 +48,8 @@ class Laplace(WithoutConjugatePrior[Sample]):
 
     name: ClassVar[str] = "laplace"
     support: ClassVar[Support] = "real"
+    free = ("location", "scale")
+    made = LaplaceParameters
     streams: ClassVar[bool] = False
 
     # -- estimation -------------------------------------------------------------------------------------------
@@ -108,3 +112,17 @@ class Laplace(WithoutConjugatePrior[Sample]):
             mean_of_sufficient=(scale,),
             covariance_of_sufficient=((scale**2,),),
         )
+
+    def of_natural(self, *natural: FloatArray, location: float | None = None) -> LaplaceParameters:
+        (eta,) = self.refuse_unless_as_many(1, natural)
+        if location is None:
+            raise ParameterError(
+                "a Laplace family is an exponential one while its location is known", fix="natural_form(location=0.0)"
+            )
+        refuse_unless(eta < 0, "the natural parameter of a Laplace family must be below 0", eta)
+        return LaplaceParameters(np.full(np.shape(eta), location), -1.0 / eta)
+
+    def terms(self, x: FloatArray, location: float, scale: float) -> Terms:
+        side, away = np.sign(x - location), np.abs(x - location)
+        second: list[list[Any]] = [[0.0, -side / scale**2], [1.0 / scale**2 - 2.0 * away / scale**3]]
+        return [side / scale, away / scale**2 - 1.0 / scale], second

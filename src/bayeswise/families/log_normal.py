@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.special import log_pair
-from bayeswise.families.arithmetic.student_t_likelihood import log_student_t
+from bayeswise.families.functions import Terms
 from bayeswise.families.normal import LOG_TWO_PI, Normal, NormalInverseGamma, NormalParameters
 from bayeswise.families.protocol import (
     Estimate,
@@ -22,6 +22,7 @@ from bayeswise.families.protocol import (
     or_one,
     refuse_unless,
 )
+from bayeswise.families.student_t import log_student_t
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.cells import log_of
@@ -66,7 +67,8 @@ class LogNormal(OnNumbers[Moments]):
 
     name: ClassVar[str] = "log-normal"
     support: ClassVar[Support] = "positive"
-    streams: ClassVar[bool] = True
+    free = ("mean", "stddev")
+    made = LogNormalParameters
     needs = "a log-normal value is above 0"
 
     # -- estimation -------------------------------------------------------------------------------------------
@@ -132,6 +134,12 @@ class LogNormal(OnNumbers[Moments]):
             mean_of_sufficient=form.mean_of_sufficient,
             covariance_of_sufficient=form.covariance_of_sufficient,
         )
+
+    def of_natural(self, *natural: FloatArray) -> LogNormalParameters:
+        return LogNormalParameters.of(Normal().of_natural(*self.refuse_unless_as_many(2, natural)))
+
+    def terms(self, x: FloatArray, mean: float, stddev: float) -> Terms:
+        return Normal().terms(np.log(x), mean, stddev)
 
     # -- the conjugate prior ------------------------------------------------------------------------------------
     def posterior(self, statistic: Moments, prior: NormalInverseGamma) -> NormalInverseGamma:

@@ -13,8 +13,8 @@ import numpy as np
 from bayeswise.families.arithmetic.chance import log_share
 from bayeswise.families.arithmetic.evidence import difference_of_products, log_beta_power
 from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, stirling_error
-from bayeswise.families.categorical import Categorical, CategoricalParameters
-from bayeswise.families.functions import FamilyFunctions
+from bayeswise.families.categorical import Categorical, CategoricalParameters, share_derivatives
+from bayeswise.families.functions import Derivatives, FamilyFunctions
 from bayeswise.families.priors import Dirichlet
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support, is_whole, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
@@ -41,7 +41,6 @@ class Multinomial(FamilyFunctions):
 
     name: ClassVar[str] = "multinomial"
     support: ClassVar[Support] = "vector"
-    streams: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         if self.trials is not None:
@@ -109,6 +108,12 @@ class Multinomial(FamilyFunctions):
                 tuple(trials * entry for entry in row) for row in one.covariance_of_sufficient
             ),
         )
+
+    def of_natural(self, *natural: FloatArray) -> CategoricalParameters:
+        return Categorical().of_natural(*natural)
+
+    def derivatives(self, parameters: CategoricalParameters, data: Any) -> Derivatives:
+        return share_derivatives(parameters, np.atleast_2d(np.asarray(data, dtype=np.float64)).sum(axis=0))
 
     # -- the conjugate prior ------------------------------------------------------------------------------------
     def posterior(self, statistic: WordCounts, prior: Dirichlet) -> Dirichlet:

@@ -18,6 +18,7 @@ from bayeswise.families.arithmetic.deviations import (
     standard_scores,
 )
 from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, log_gamma_ratio
+from bayeswise.families.functions import Derivatives
 from bayeswise.families.protocol import (
     Estimate,
     ExponentialForm,
@@ -158,7 +159,6 @@ class MultivariateNormal(OnNumbers[Scatter]):
 
     name: ClassVar[str] = "multivariate normal"
     support: ClassVar[Support] = "vector"
-    streams: ClassVar[bool] = True
 
     # -- estimation -------------------------------------------------------------------------------------------
     def kept(self, numbers: FloatArray, rows: Rows) -> Scatter:
@@ -237,6 +237,53 @@ class MultivariateNormal(OnNumbers[Scatter]):
                 tuple(covariance_of(one, other, mean, covariance) for other in powers) for one in powers
             ),
         )
+
+    def of_natural(self, *natural: FloatArray) -> MultivariateNormalParameters:
+        """P_ii = -2 eta_ii, P_ij = -eta_ij; covariance = P^-1, mean = covariance eta."""
+        k = next((k for k in range(1, 200) if k + k * (k + 1) // 2 == len(natural)), 0)
+        if not k:
+            raise ParameterError(
+                f"no number of columns has {len(natural)} natural parameters", fix="give k + k (k + 1) / 2"
+            )
+        flat = [float(np.reshape(each, ())) for each in natural]
+        precision = np.zeros((k, k))
+        for value, (i, j) in zip(flat[k:], combinations_with_replacement(range(k), 2), strict=True):
+            precision[i, j] = precision[j, i] = -2.0 * value if i == j else -value
+        refuse_unless(np.linalg.eigvalsh(precision) > 0, "the natural precision must be positive definite", precision)
+        covariance = np.linalg.inv(precision)
+        return MultivariateNormalParameters.of(covariance @ np.array(flat[:k]), 0.5 * (covariance + covariance.T))
+
+    def derivatives(self, parameters: MultivariateNormalParameters, data: ArrayLike) -> Derivatives:
+        """By the means m_i and the entries c_ij, i <= j, of the covariance, with P its inverse and E_ij its derivative.
+
+        d/dm = P sum d; d/dE = -(n tr PE - tr PEPS) / 2; d2/dm dm = -n P; d2/dm dE = -P E P sum d;
+        d2/dE dF = (n tr PFPE - tr PFPEPS - tr PEPFPS) / 2, with d = x - m and S = sum d d'.
+        """
+        rows = np.atleast_2d(np.asarray(data, dtype=np.float64))
+        mean = np.asarray(parameters.mean, dtype=np.float64).reshape(-1)
+        k, n = len(mean), len(rows)
+        precision = np.linalg.inv(np.asarray(parameters.covariance, dtype=np.float64).reshape(k, k))
+        away = rows - mean
+        total, scatter = away.sum(axis=0), away.T @ away
+        pairs = list(combinations_with_replacement(range(k), 2))
+        entries = []
+        for i, j in pairs:
+            entry = np.zeros((k, k))
+            entry[i, j] = entry[j, i] = 1.0
+            entries.append(entry)
+        moved = [precision @ entry for entry in entries]  # P E
+        outer = precision @ scatter  # P S
+        by_entry = [-0.5 * (n * np.trace(each) - np.trace(each @ outer)) for each in moved]
+        gradient = np.concatenate([precision @ total, by_entry])
+        matrix = np.zeros((k + len(pairs), k + len(pairs)))
+        matrix[:k, :k] = -n * precision
+        for a, one in enumerate(moved):
+            matrix[:k, k + a] = matrix[k + a, :k] = -(one @ precision @ total)
+            for b, other in enumerate(moved):
+                both = n * np.trace(other @ one) - np.trace(other @ one @ outer) - np.trace(one @ other @ outer)
+                matrix[k + a, k + b] = 0.5 * both
+        names = (*(f"mean_{i}" for i in range(k)), *(f"covariance_{i}{j}" for i, j in pairs))
+        return names, gradient, matrix
 
     # -- the conjugate prior ------------------------------------------------------------------------------------
     def posterior(self, statistic: Scatter, prior: NormalInverseWishart) -> NormalInverseWishart:

@@ -17,6 +17,7 @@ from bayeswise.families.arithmetic.deviations import (
 )
 from bayeswise.families.arithmetic.evidence import log_gamma_evidence
 from bayeswise.families.arithmetic.special import log_gamma_ratio
+from bayeswise.families.functions import Terms
 from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import (
     Estimate,
@@ -89,7 +90,8 @@ class Normal(OnNumbers[Moments]):
 
     name: ClassVar[str] = "normal"
     support: ClassVar[Support] = "real"
-    streams: ClassVar[bool] = True
+    free = ("mean", "stddev")
+    made = NormalParameters
 
     # -- estimation -------------------------------------------------------------------------------------------
     def kept(self, numbers: FloatArray, rows: Rows) -> Moments:
@@ -151,6 +153,17 @@ class Normal(OnNumbers[Moments]):
                 (2.0 * mean * variance, 4.0 * mean**2 * variance + 2.0 * variance**2),
             ),
         )
+
+    def of_natural(self, *natural: FloatArray) -> NormalParameters:
+        first, second = self.refuse_unless_as_many(2, natural)
+        refuse_unless(second < 0, "the second natural parameter of a normal family must be below 0", second)
+        variance = -0.5 / second
+        return NormalParameters(first * variance, np.sqrt(variance))
+
+    def terms(self, x: FloatArray, mean: float, stddev: float) -> Terms:
+        z = (x - mean) / stddev
+        v = stddev**2
+        return [z / stddev, (z**2 - 1.0) / stddev], [[-1.0 / v, -2.0 * z / v], [(1.0 - 3.0 * z**2) / v]]
 
     # -- the conjugate prior ------------------------------------------------------------------------------------
     def posterior(self, statistic: Moments, prior: NormalInverseGamma) -> NormalInverseGamma:

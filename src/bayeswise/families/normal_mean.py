@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayeswise.families.functions import Terms
 from bayeswise.families.normal import LOG_TWO_PI, Normal, NormalParameters
 from bayeswise.families.protocol import (
     Estimate,
@@ -53,7 +54,7 @@ class NormalMean(OnNumbers[Moments]):
 
     name: ClassVar[str] = "normal mean"
     support: ClassVar[Support] = "real"
-    streams: ClassVar[bool] = True
+    free = ("mean",)
 
     def __post_init__(self) -> None:
         refuse_unless(is_positive(self.stddev), "a known stddev must be above 0", self.stddev)
@@ -74,8 +75,10 @@ class NormalMean(OnNumbers[Moments]):
         """Maximum likelihood, or the posterior mean."""
         if prior is None:
             return self.estimate(statistic).parameters
-        mean = np.asarray(self.posterior(statistic, prior).mean)
-        return NormalParameters(mean, np.full(mean.shape, self.stddev))
+        return self.made(self.posterior(statistic, prior).mean)
+
+    def made(self, mean: ArrayLike) -> NormalParameters:
+        return NormalParameters(np.asarray(mean), np.full(np.shape(mean), self.stddev))
 
     def n_free_parameters(self) -> int:
         return 1
@@ -101,6 +104,13 @@ class NormalMean(OnNumbers[Moments]):
             mean_of_sufficient=(mean,),
             covariance_of_sufficient=((np.full(np.shape(mean), variance),),),
         )
+
+    def of_natural(self, *natural: FloatArray) -> NormalParameters:
+        (eta,) = self.refuse_unless_as_many(1, natural)
+        return self.made(eta * self.stddev**2)
+
+    def terms(self, x: FloatArray, mean: float) -> Terms:
+        return [(x - mean) / self.stddev**2], [[-1.0 / self.stddev**2]]
 
     # -- the conjugate prior ------------------------------------------------------------------------------------
     def posterior(self, statistic: Moments, prior: NormalPrior) -> NormalPrior:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.evidence import gamma_penalty, log_poisson, shrinkage_gap
+from bayeswise.families.functions import Terms
 from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import (
     Estimate,
@@ -54,7 +55,8 @@ class Poisson(OnNumbers[Product]):
 
     name: ClassVar[str] = "poisson"
     support: ClassVar[Support] = "count"
-    streams: ClassVar[bool] = True
+    free = ("rate",)
+    made = PoissonParameters
     needs = "a Poisson count is 0, 1, 2, ..."
 
     # -- estimation -------------------------------------------------------------------------------------------
@@ -108,6 +110,13 @@ class Poisson(OnNumbers[Product]):
             mean_of_sufficient=(rate,),
             covariance_of_sufficient=((rate,),),
         )
+
+    def of_natural(self, *natural: FloatArray) -> PoissonParameters:
+        (eta,) = self.refuse_unless_as_many(1, natural)
+        return PoissonParameters(np.exp(eta))
+
+    def terms(self, x: FloatArray, rate: float) -> Terms:
+        return [x / rate - 1.0], [[-x / rate**2]]
 
     # -- the conjugate prior ------------------------------------------------------------------------------------
     def posterior(self, statistic: Product, prior: GammaPrior) -> GammaPrior:

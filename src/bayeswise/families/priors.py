@@ -17,11 +17,13 @@ from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.chance import Chance
 from bayeswise.families.arithmetic.evidence import log_beta_evidence
+from bayeswise.families.functions import Terms
 from bayeswise.families.protocol import Estimate, OneLine, OnNumbers, S, is_positive, one_line, reasons, refuse_unless
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, PriorError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.foundation.logspace import log_sum_exp
+from bayeswise.foundation.special import expit
 from bayeswise.tables.schema.labels import Label, Vocabulary
 
 
@@ -213,11 +215,17 @@ class WithoutConjugatePrior(OnNumbers[S]):
 class WithBetaPrior(OnNumbers[S]):
     """A family whose rows are k successes and m failures together; the prior is the statistic of pseudo-counts."""
 
+    free = ("probability",)
+    made = Chance.of
     border: ClassVar[str]  # what is said where k or m is zero
 
     @abstractmethod
     def outcomes(self, statistic: S) -> tuple[ExactArray, ExactArray]:
         """k and m."""
+
+    @abstractmethod
+    def outcomes_of(self, x: FloatArray) -> tuple[FloatArray | float, FloatArray]:
+        """The same of each value."""
 
     def estimate(self, statistic: S) -> Estimate[Chance]:
         """k / (k + m). With k = 0 or m = 0 the maximum exists and lies on the border; with no rows it is 1/2."""
@@ -237,6 +245,16 @@ class WithBetaPrior(OnNumbers[S]):
     def n_free_parameters(self) -> int:
         return 1
 
+    def terms(self, x: FloatArray, probability: float) -> Terms:
+        successes, failures = self.outcomes_of(x)
+        ups, downs = _over(successes, probability), _over(failures, 1.0 - probability)
+        return [ups - downs], [[-_over(ups, probability) - _over(downs, 1.0 - probability)]]
+
+    def of_natural(self, *natural: FloatArray) -> Chance:
+        """At the log-odds."""
+        (log_odds,) = self.refuse_unless_as_many(1, natural)
+        return Chance(expit(log_odds), expit(-log_odds))
+
     def posterior(self, statistic: S, prior: BetaPrior) -> BetaPrior:
         """successes + k, failures + m."""
         k, m = self._counted(statistic)
@@ -253,3 +271,10 @@ class WithBetaPrior(OnNumbers[S]):
     def _counted(self, statistic: S) -> tuple[FloatArray, FloatArray]:
         k, m = self.outcomes(statistic)
         return k.to_floats(), m.to_floats()
+
+
+def _over(count: ArrayLike, probability: float) -> FloatArray:
+    """count / probability, and 0 where nothing was counted: 0 log 0 is 0."""
+    counts = np.asarray(count, dtype=np.float64)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(counts == 0, 0.0, counts / probability)

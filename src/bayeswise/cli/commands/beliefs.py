@@ -12,7 +12,7 @@ from bayeswise.cli.output.writing import Picture, check_output, check_picture, s
 from bayeswise.foundation.errors import UsageError
 
 if TYPE_CHECKING:
-    from bayeswise.families.beliefs import BeliefHistory
+    from bayeswise.families.inspection.beliefs import BeliefHistory
     from bayeswise.render.stepped import Chosen
 
 _EXAMPLE = "beta:successes=1,failures=1, gamma:shape=2,rate=1, normal:mean=0,stddev=1 or dirichlet:red=1,blue=1"
@@ -68,7 +68,7 @@ def run(
     """
     from bayeswise.cli.options.sample import labels_of, numbers_of
     from bayeswise.cli.output.writing import json_document
-    from bayeswise.families.beliefs import BeliefHistory
+    from bayeswise.families.inspection.beliefs import BeliefHistory
 
     inputs = [] if rows is None else [rows]
     check_picture(png, inputs)

@@ -11,7 +11,7 @@ from bayeswise.cli.options.sample import Data, InColumn, Rows
 from bayeswise.cli.output.writing import Picture, check_picture, say
 
 if TYPE_CHECKING:
-    from bayeswise.families.likelihood import Likelihood, Stationary
+    from bayeswise.families.inspection.likelihood import Likelihood, Stationary
 
 
 def run(
@@ -43,7 +43,7 @@ def run(
     """
     from bayeswise.cli.options.sample import family_of, numbers_by_name, numbers_of
     from bayeswise.cli.output.writing import json_document
-    from bayeswise.families.likelihood import Likelihood
+    from bayeswise.families.inspection.likelihood import Likelihood
 
     check_picture(png, [] if rows is None else [rows])
     found = Likelihood(family_of(family), numbers_of(data, rows, column, reader))

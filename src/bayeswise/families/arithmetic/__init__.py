@@ -5,5 +5,4 @@ evidence.py              the evidence of conjugate families, and the terms of be
 chance.py                a probability and its complement, both with all digits
 deviations.py            deviations from a mean at any offset
 covariance.py            standard deviations, correlations, rank, Cholesky factor
-student_t_likelihood.py  Student's t density, and where its likelihood is highest
 """

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.families.derivatives import OF_NUMBERS, derivatives, seen
+from bayeswise.families.functions import seen
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, ParameterError, SupportError
 from bayeswise.render.plain import Tabular
 
 if TYPE_CHECKING:
-    from bayeswise.families.plots import LikelihoodDisplay
+    from bayeswise.families.inspection.plots import LikelihoodDisplay
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Likelihood(Tabular):
     data: Any
 
     def __post_init__(self) -> None:
-        if getattr(self.family, "name", "") not in OF_NUMBERS:
+        if not getattr(self.family, "free", ()):
             raise ParameterError(f"{self.family!r} is not a family of one number", fix="give Normal(), Poisson(), ...")
         given = np.asarray(self.data, dtype=np.float64).ravel()
         values = seen(given)
@@ -51,7 +51,8 @@ class Likelihood(Tabular):
     @property
     def names(self) -> tuple[str, ...]:
         """The free parameters."""
-        return OF_NUMBERS[self.family.name][0]
+        free: tuple[str, ...] = self.family.free
+        return free
 
     def at(self, **parameters: float) -> float:
         """log p(data | parameters)."""
@@ -64,7 +65,8 @@ class Likelihood(Tabular):
 
     def second_derivative(self, **parameters: float) -> FloatArray:
         """(n_parameters, n_parameters) in the order of `names`."""
-        return derivatives(self.family, self._made(parameters), self.data)[2]
+        found: FloatArray = self.family.second_derivative(self._made(parameters), self.data)
+        return found
 
     @cached_property
     def maximum(self) -> dict[str, float]:
@@ -101,7 +103,7 @@ class Likelihood(Tabular):
 
     def plot(self, *names: str, ax: Any = None, fixed: Mapping[str, float] | None = None) -> LikelihoodDisplay:
         """Draw it over one or two parameters, the others at their maximum: the peak, gradient 0, the curvature."""
-        from bayeswise.families.plots import LikelihoodDisplay
+        from bayeswise.families.inspection.plots import LikelihoodDisplay
 
         return LikelihoodDisplay(self, *self.over(*names, fixed=fixed)).plot(ax)
 
@@ -109,7 +111,7 @@ class Likelihood(Tabular):
         if set(given) != set(self.names):
             typed = ", ".join(f"{name}=..." for name in self.names)
             raise ParameterError(f"a {self.family.name} likelihood takes {', '.join(self.names)}", fix=f"give {typed}")
-        return made(self.family, given)
+        return self.family.made(**given)
 
     def __repr__(self) -> str:
         return f"Likelihood({self.family!r} of {len(self.data):,} values)"
@@ -145,25 +147,3 @@ class Stationary:
         bent = ", ".join(f"{value:.6g}" for value in np.diag(self.curvature))
         kind = "a maximum" if self.is_maximum else "not a maximum"
         return f"Stationary({at}: gradient {flat}, curvature {bent}, {kind})"
-
-
-def made(family: Any, given: Mapping[str, float]) -> Any:
-    """The parameters of a family by name."""
-    from bayeswise import families
-
-    values = {name: np.asarray(value, dtype=np.float64) for name, value in given.items()}
-    if "probability" in values:
-        return families.Chance.of(values["probability"])
-    if family.name == "normal mean":
-        return families.NormalParameters(values["mean"], np.asarray(family.stddev))
-    kinds = {
-        "normal": families.NormalParameters,
-        "log-normal": families.LogNormalParameters,
-        "laplace": families.LaplaceParameters,
-        "student-t": families.StudentTParameters,
-        "exponential": families.ExponentialParameters,
-        "gamma": families.GammaParameters,
-        "beta": families.BetaParameters,
-        "poisson": families.PoissonParameters,
-    }
-    return kinds[family.name](**values)
