@@ -16,8 +16,7 @@ from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.errors import NetworkError, ParameterError
 from bayeswise.networks.equivalence import EquivalenceClass
 from bayeswise.networks.learning.constraints import Constraints
-from bayeswise.networks.learning.independence.pc import pc
-from bayeswise.networks.learning.independence.tests import GTest
+from bayeswise.networks.learning.independence import GTest, pc
 from bayeswise.networks.learning.rows import CodedRows
 
 

@@ -14,8 +14,8 @@ import bayeswise as bw
 from bayeswise.models.description_length.bits import log_regret
 from bayeswise.networks.learning import Scores
 from bayeswise.networks.learning.constraints import Constraints
-from bayeswise.networks.learning.independence.miic import _Information, miic
 from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.search.miic import _Information, miic
 from bayeswise.networks.learning.search.scores import NmlScores
 
 ALARM = Path(__file__).parents[3] / "shared" / "networks" / "alarm.bif"

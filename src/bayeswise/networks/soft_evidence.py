@@ -97,6 +97,16 @@ def is_soft(cell: Label, states: Collection[Any]) -> bool:
     return parsed_cell(cell) is not None and cell not in states
 
 
+def refuse_soft(name: str, levels: Sequence[Label], states: Collection[Any]) -> None:
+    """Cells that are counted have a state."""
+    cell = next((level for level in levels if is_soft(level, states)), None)
+    if cell is not None:
+        raise SchemaError(
+            f"column {quoted(name)} has the soft cell {quoted(cell)}, which has no state to count",
+            fix="learn by missing='em' (--missing em); if it is a name, give states={...} (--category COLUMN=STATES)",
+        )
+
+
 class Separated(NamedTuple):
     """A column of labels without its soft cells."""
 

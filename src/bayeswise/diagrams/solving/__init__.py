@@ -8,9 +8,8 @@ limited.py      policies of decisions that forget, and whether they are proven t
 products.py     best responses under exponential utility, where utilities multiply
 sums.py         the sum of all utilities as a node
 bounded.py      policies that recall less where tables would be too large, and what no policies exceed
-remedies.py     what to do about a diagram that is too large, tried before it is recommended
 policy.py       what a decision does in each case
 stochastic.py   policies that choose by chance, and what a policy loses to the best
-solve.py        from a diagram to its solution, in the way that fits it
+solve.py        from a diagram to its solution, in the way that fits it, or what to do about one that is too large
 solution.py     policies, and what they lead to
 """

@@ -20,8 +20,9 @@ from bayeswise.networks.classifiers.counted import PAIRS, PairTable, request_of
 from bayeswise.networks.classifiers.left_out import left_out_loss
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
 from bayeswise.networks.classifiers.structure import Graph, Information, k_parents
+from bayeswise.networks.learning.column_states import MOST_LEVELS
 from bayeswise.networks.learning.constraints import Constraints
-from bayeswise.networks.learning.rows import MOST_LEVELS, CodedRows
+from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.learning.search.climbing import climb
 from bayeswise.networks.learning.search.scores import Scores
 from bayeswise.statistics import Grouped, Product

@@ -19,7 +19,7 @@ from bayeswise.render.plain import json_number, json_value
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
-    from bayeswise.networks.explaining.paths import FindingPath
+    from bayeswise.networks.explaining.findings import FindingPath
     from bayeswise.networks.network import BeliefNetwork
     from bayeswise.networks.plots import FindingsDisplay
 
@@ -79,7 +79,7 @@ class NetworkAccount:
 
     def paths(self, most: int = 12) -> tuple[FindingPath, ...]:
         """The paths by which findings move the belief, the strongest first."""
-        from bayeswise.networks.explaining.paths import paths_of
+        from bayeswise.networks.explaining.findings import paths_of
 
         return paths_of(self.network, self.node, self.evidence, self.soft, most)
 

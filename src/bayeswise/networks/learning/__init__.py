@@ -1,17 +1,18 @@
 """Networks from rows: tables by counting or by EM, graphs by a score or as a tree.
 
-learn.py         all of it in one call
-rows.py          any table as codes, states and weights
-cutting.py       numbers as states: intervals
-counted_rows.py  rows in partitions, each different one counted
-rounds.py        graphs of tables in partitions whose rows are too many, by rounds of counts
-counts.py        exact joint counts of every node with its parents
-constraints.py   what a graph must and must not have
-search/          graphs by a score, and trees
-independence/    graphs by tests of independence
-slices.py        dynamic networks from sequences
-em/              tables, and graphs, from rows with missing cells
-strengths.py     what an edge is worth
+learn.py          all of it in one call
+graph_search.py   which method finds the graph, by which score
+rows.py           any table as codes, states and weights
+column_states.py  from labels to states: their type, and intervals of numbers
+counted_rows.py   rows in partitions, each different one counted
+rounds.py         graphs of tables in partitions whose rows are too many, by rounds of counts
+counts.py         exact joint counts of every node with its parents
+constraints.py    what a graph must and must not have
+search/           graphs by a score, and trees
+independence.py   graphs by tests of independence
+slices.py         dynamic networks from sequences
+em/               tables, and graphs, from rows with missing cells
+strengths.py      what an edge is worth
 """
 
 from __future__ import annotations

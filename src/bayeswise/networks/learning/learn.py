@@ -2,34 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import partial
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings.declaration import earlier
 from bayeswise.networks.arguments import graph_of, seed_of
-from bayeswise.networks.learning.constraints import Constraints, Edges, Progress, Search, silent
+from bayeswise.networks.learning.column_states import MOST_LABELS
+from bayeswise.networks.learning.constraints import Constraints, Edges, Progress, silent
 from bayeswise.networks.learning.counted_rows import TooManyRowsToBring
 from bayeswise.networks.learning.counts import FamilyCounts
 from bayeswise.networks.learning.em.fitting import WAYS, FittedTables, fit_tables
 from bayeswise.networks.learning.em.noisy import check_noisy, fit_noisy_max
 from bayeswise.networks.learning.em.structural import structural_em
-from bayeswise.networks.learning.independence.miic import miic_graph
-from bayeswise.networks.learning.independence.pc import pc_graph
-from bayeswise.networks.learning.independence.tests import GTest
+from bayeswise.networks.learning.graph_search import GraphSearch
 from bayeswise.networks.learning.rounds import learned_in_rounds
-from bayeswise.networks.learning.rows import MOST_LABELS, CodedRows
-from bayeswise.networks.learning.search.climbing import hill_climbing, k2
-from bayeswise.networks.learning.search.exact import best_graph
-from bayeswise.networks.learning.search.scores import NmlScores, Scores
-from bayeswise.networks.learning.search.trees import chow_liu
+from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
-from bayeswise.render.labels import guess
 
-METHODS = ("auto", "hill-climbing", "exact", "k2", "chow-liu", "pc", "miic")
-FEW_COLUMNS = 15  # up to so many the search is exact, unless you say otherwise: below a second
 MISSING_POLICIES = ("error", "drop", *WAYS)
 
 _ENDED_EARLY = {
@@ -99,52 +90,42 @@ def learn(
         parents = graph_of(parents)
     named = {name for child, above in (parents or {}).items() for name in (child, *above)}
     seed_of(seed)
-    score = score or ("nml" if method == "miic" else "bic")
-    rules = Constraints.of(required, forbidden, tiers, max_parents)
+    search = GraphSearch(
+        method=method,
+        score=score or ("nml" if method == "miic" else "bic"),
+        rules=Constraints.of(required, forbidden, tiers, max_parents),
+        order=order,
+        root=root,
+        alpha=alpha,
+        smoothing=smoothing,
+        tabu=tabu,
+        restarts=restarts,
+        seed=seed,
+        progress=progress,
+    )
     try:
         rows = _coded(table, ignore, states, named, weight, weights, kinds, cuts, missing in WAYS).with_states()
     except TooManyRowsToBring as many:
-        _refuse_unused("parents" if parents is not None else method, rules, order, root)
-        method = chosen_method(method, len(many.columns), restarts)
+        search = search.for_columns(len(many.columns), given=parents is not None)
         if noisy:
             raise
-        in_rounds = learned_in_rounds(
-            many,
-            parents,
-            method,
-            missing=missing,
-            score=score,
-            smoothing=smoothing,
-            order=order,
-            root=root,
-            rules=rules,
-            tabu=tabu,
-            restarts=restarts,
-            seed=seed,
-            progress=progress,
-        )
+        in_rounds = learned_in_rounds(many, parents, search, missing)
         network = in_rounds.counts.network(prior=prior, smoothing=smoothing, order=in_rounds.order)
         network.notes = (*network.notes, *cut_notes(many), *[_ENDED_EARLY["climb"]] * in_rounds.interrupted)
         return network
     notes = [] if isinstance(table, CodedRows) else cut_notes(rows)
-    _refuse_unused("parents" if parents is not None else method, rules, order, root)
-    method = chosen_method(method, len(rows.names), restarts)
+    search = search.for_columns(len(rows.names), given=parents is not None)
     check_noisy(list(noisy), parents, rows.declared)
     if parents is None:
-        asked: dict[str, Any] = {"method": method, "score": score, "order": order, "root": root, "rules": rules}
-        steps: dict[str, Any] = {"smoothing": smoothing, "seed": seed, "progress": progress}
-        search: Callable[[CodedRows], Search] = partial(
-            _found, **asked, **steps, alpha=alpha, tabu=tabu, restarts=restarts
-        )
         whole = rows.without_missing() if missing == "drop" else rows
         if missing in WAYS and rows.codes.min(initial=0) < 0:
             _refuse_hidden_in_search(rows)
-            found = structural_em(rows, search, prior=prior, **steps)
+            found = structural_em(rows, search, prior=prior)
         else:
-            found = search(whole.complete())
+            found = search.found(whole.complete())
         notes += found.notes
         parents = found.by_name(rows.names)
-        notes += [_ENDED_EARLY["exact" if method == "exact" else "climb"]] * found.interrupted
+        notes += [_ENDED_EARLY["exact" if search.method == "exact" else "climb"]] * found.interrupted
         rows = whole if missing == "drop" else rows
     if missing in WAYS:
         fitted = fit_tables(
@@ -185,13 +166,6 @@ def _refuse_soft_causes(rows: CodedRows, names: Sequence[str]) -> None:
             raise ParameterError(
                 f"{name!r} has soft cells: a noisy maximum is learned from states", fix="leave it out of noisy=[...]"
             )
-
-
-def chosen_method(method: str, n_columns: int, restarts: int | None) -> str:
-    """What "auto" stands for: every graph is searched where there are few columns, unless restarts were asked for."""
-    if method != "auto":
-        return method
-    return "exact" if restarts is None and n_columns <= FEW_COLUMNS else "hill-climbing"
 
 
 def _coded(
@@ -240,58 +214,6 @@ def _checked_kinds(kinds: Mapping[str, str]) -> Mapping[str, str]:
 def cut_notes(rows: CodedRows | TooManyRowsToBring) -> list[str]:
     """Where each column of numbers was cut."""
     return [f"{name}: cut at {', '.join(f'{cut:.6g}' for cut in found)}" for name, found in rows.cuts.items() if found]
-
-
-def _found(
-    rows: CodedRows,
-    *,
-    method: str,
-    score: str,
-    order: Sequence[str] | None,
-    root: str | None,
-    alpha: float,
-    rules: Constraints,
-    smoothing: float,
-    tabu: int,
-    restarts: int | None,
-    seed: int,
-    progress: Progress,
-) -> Search:
-    """The graph that a method finds in whole rows."""
-    if method == "pc":
-        return pc_graph(GTest(rows), rules, alpha, progress)
-    if method == "miic":
-        scores = NmlScores(rows) if score == "nml" else Scores(rows, score, smoothing=smoothing)
-        return miic_graph(scores, rules, progress)
-    if method == "chow-liu":
-        return Search(chow_liu(rows.complete(), root), 0.0)
-    if method == "hill-climbing":
-        scores = Scores(rows, score, smoothing=smoothing)
-        return hill_climbing(scores, rules, tabu=tabu, restarts=restarts, seed=seed, progress=progress)
-    if method == "exact":
-        return best_graph(Scores(rows, score, smoothing=smoothing), rules, progress=progress)
-    if method == "k2":
-        if order is None:
-            raise ParameterError(
-                "K2 needs an order of the columns", fix="give order=[...] (--order A,B,C), causes first"
-            )
-        scores = Scores(rows, score, smoothing=smoothing)
-        parents = k2(scores, order, rules)
-        return Search(parents, scores.total(parents))
-    raise ParameterError(f"there is no method {method!r}", fix=guess(method, METHODS))
-
-
-def _refuse_unused(method: str, rules: Constraints, order: Sequence[str] | None, root: str | None) -> None:
-    """An option that nothing uses is a mistake."""
-    unused = {
-        "order": order is not None and method != "k2",
-        "root": root is not None and method != "chow-liu",
-        "required, forbidden, tiers or max_parents": rules != Constraints() and method in ("chow-liu", "parents"),
-    }
-    for name, given in unused.items():
-        if given:
-            what = "a given graph" if method == "parents" else f"method {method!r}"
-            raise ParameterError(f"{what} makes no use of {name}", fix="leave it out, or choose another method")
 
 
 def _summary_of(way: str, fitted: FittedTables) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from bayeswise.engines.passes import statistic_types
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import MissingCellError, NotStreamableError, ParameterError
-from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, Search
+from bayeswise.networks.learning.constraints import Search
 from bayeswise.networks.learning.counted_rows import (
     ColumnCodes,
     DifferentRows,
@@ -27,8 +27,8 @@ from bayeswise.networks.learning.counted_rows import (
     wanted,
 )
 from bayeswise.networks.learning.counts import FamilyCounts
+from bayeswise.networks.learning.graph_search import GraphSearch
 from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.networks.learning.search.climbing import hill_climbing, k2
 from bayeswise.networks.learning.search.scores import MOST_CELLS, Scores
 from bayeswise.networks.learning.search.trees import mutual_information, spanning_tree
 from bayeswise.statistics.pair_counts import PairCounts
@@ -182,18 +182,8 @@ class FoundInRounds:
 def learned_in_rounds(
     found: TooManyRowsToBring,
     parents: Mapping[str, Sequence[str]] | None,
-    method: str,
-    *,
+    search: GraphSearch,
     missing: str,
-    score: str,
-    smoothing: float,
-    order: Sequence[str] | None,
-    root: str | None,
-    rules: Constraints,
-    tabu: int,
-    restarts: int | None,
-    seed: int,
-    progress: Progress,
 ) -> FoundInRounds:
     """The counts of a graph that is given or found."""
     _refuse_incomplete(found, missing, searched=parents is None)
@@ -201,9 +191,9 @@ def learned_in_rounds(
     names = [column.name for column in table.columns]
     interrupted = False
     if parents is None:
-        search = _found(table, method, score, smoothing, order, root, rules, tabu, restarts, seed, progress)
-        parents = search.by_name(names)
-        interrupted = search.interrupted
+        graph_found = _found(table, search)
+        parents = graph_found.by_name(names)
+        interrupted = graph_found.interrupted
     graph = {name: tuple(parents.get(name, ())) for name in names}
     scopes = [tuple(sorted(names.index(each) for each in (name, *above))) for name, above in graph.items()]
     rows = table.counted([*scopes, *((place,) for place in range(len(names)))])
@@ -231,31 +221,15 @@ def _refuse_incomplete(found: TooManyRowsToBring, missing: str, *, searched: boo
         )
 
 
-def _found(
-    table: AskedTable,
-    method: str,
-    score: str,
-    smoothing: float,
-    order: Sequence[str] | None,
-    root: str | None,
-    rules: Constraints,
-    tabu: int,
-    restarts: int | None,
-    seed: int,
-    progress: Progress,
-) -> Search:
-    names = [column.name for column in table.columns]
-    if method == "chow-liu":
-        tree: Parents = spanning_tree(mutual_information(table.pairs()), 0 if root is None else names.index(root))
-        return Search(tree, 0.0)
-    if method == "k2" and order is not None:
-        scores = AskedScores(table, score, smoothing=smoothing)
-        above = k2(scores, order, rules)
-        return Search(above, scores.total(above))
-    if method != "hill-climbing" or restarts is None:
+def _found(table: AskedTable, search: GraphSearch) -> Search:
+    if search.method == "chow-liu":
+        names = [column.name for column in table.columns]
+        root = 0 if search.root is None else names.index(search.root)
+        return Search(spanning_tree(mutual_information(table.pairs()), root), 0.0)
+    in_order = search.method == "k2" and search.order is not None
+    if not in_order and (search.method != "hill-climbing" or search.restarts is None):
         raise ParameterError(
             "the rows are too many and too different for one machine, and each step of a search is a pass over them",
             fix="say method='hill-climbing' with restarts=0 (--method hill-climbing --restarts 0), or 'chow-liu'",
         )
-    scores = AskedScores(table, score, smoothing=smoothing)
-    return hill_climbing(scores, rules, tabu=tabu, restarts=restarts, seed=seed, progress=progress)
+    return search.step_by_step(AskedScores(table, search.score, smoothing=search.smoothing))

@@ -13,30 +13,34 @@ from typing import Any
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.foundation.errors import FitError, MissingCellError, ParameterError, SchemaError, quoted
+from bayeswise.foundation.errors import FitError, MissingCellError, ParameterError, SchemaError
+from bayeswise.networks.learning.column_states import (
+    MOST_LEVELS,
+    Cutting,
+    cut_cells,
+    intervals_of,
+    numbers_in,
+    refuse_numbers,
+    refuse_too_many,
+    typed_levels,
+    vocabulary_of,
+)
 from bayeswise.networks.learning.counted_rows import ColumnCodes, TooManyRowsToBring, counted_labels, different_rows
-from bayeswise.networks.learning.cutting import Cutting, cut_cells, intervals_of, is_number, numbers_in
-from bayeswise.networks.node import is_padded, place_of_state
 from bayeswise.networks.soft_evidence import (
     Separated,
     SoftCells,
     is_soft,
     likelihood_in_cell,
     no_soft_cells,
+    refuse_soft,
     separated,
 )
 from bayeswise.tables import partitions
 from bayeswise.tables.encoding.row_weights import as_weights, checked_weights, refuse_all_zero
 from bayeswise.tables.partitions import SpreadSource
-from bayeswise.tables.schema.labels import Label, Vocabulary, as_label
+from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.source import open_source
-
-MOST_LEVELS = 65_535
-MOST_LABELS = 20
-"""So many different numbers are taken for names of states; more are cut into intervals."""
-MOST_NUMBERS = 255
-"""More different numbers are a measurement, and not names of states."""
 
 
 @dataclass(frozen=True)
@@ -109,7 +113,7 @@ class CodedRows:
                 weighed.append(chunk.numbers(weight)[0])
             for place, name in enumerate(names):
                 codes, levels[place] = chunk.labels(name)
-                _refuse_too_many(name, levels[place])
+                refuse_too_many(name, levels[place])
                 parts[place].append(np.array(codes))
         n_rows = sum(map(len, parts[0])) if parts else 0
         weigh = given_or_read(weights, weighed, weight, n_rows)
@@ -117,8 +121,9 @@ class CodedRows:
         cells = [_kept(np.concatenate(each) if each else np.zeros(0, np.int32), kept) for each in parts]
         soft: dict[int, Separated] = {}  # by column
         for k, name in enumerate(names):
-            if any(is_soft(level, given[name]) for level in levels[k]):
-                _refuse_soft(name, levels[k], given[name], may_be_soft)
+            if not may_be_soft:
+                refuse_soft(name, levels[k], given[name])
+            elif any(is_soft(level, given[name]) for level in levels[k]):
                 soft[k] = separated(levels[k], cells[k], given[name])
                 levels[k], cells[k] = soft[k].levels, soft[k].cells
             if source.textual:
@@ -133,9 +138,9 @@ class CodedRows:
             levels[k] = given[name]
         for name, seen in zip(names, levels, strict=True):
             if not given[name] and name not in labels:
-                _refuse_numbers(name, seen)
+                refuse_numbers(name, seen)
         vocabularies = tuple(
-            _vocabulary(
+            vocabulary_of(
                 given[name],
                 levels[k]
                 if kept is None
@@ -167,9 +172,8 @@ class CodedRows:
         stay = frozenset(name for name in names if given[name])
         for name, counts in zip(names, counted_labels(source, names, weight, MOST_LEVELS), strict=True):
             levels: Sequence[Label] = list(counts.levels)
-            _refuse_too_many(name, levels)
-            if any(is_soft(level, given[name]) for level in levels):
-                _refuse_soft(name, levels, given[name], False)
+            refuse_too_many(name, levels)
+            refuse_soft(name, levels, given[name])
             if not counts.missing.is_zero().all():
                 lacking.append(name)
             if weight is None and source.n_rows is None:
@@ -182,8 +186,8 @@ class CodedRows:
                 cut[name], given[name] = intervals_of(values, counts.weight.to_floats()[0], asked)
                 levels, stay = given[name], stay | {name}
             elif not given[name] and name not in columns_cut.labels:
-                _refuse_numbers(name, levels)
-            columns.append(ColumnCodes(name, _vocabulary(given[name], levels), cut.get(name)))
+                refuse_numbers(name, levels)
+            columns.append(ColumnCodes(name, vocabulary_of(given[name], levels), cut.get(name)))
         found = different_rows(source, columns, weight)
         if found.are_too_many:
             if source.n_rows is not None and source.n_rows * len(names) > partitions.MOST_CELLS_HERE:
@@ -268,23 +272,6 @@ class CodedRows:
         return self
 
 
-def _refuse_too_many(name: str, levels: Sequence[Label]) -> None:
-    if len(levels) > MOST_LEVELS:
-        raise SchemaError(
-            f"column {name!r} has more than {MOST_LEVELS:,} different values",
-            fix=f"put values together, or ignore it: ignore=[{name!r}] (--ignore {name})",
-        )
-
-
-def _refuse_soft(name: str, levels: Sequence[Label], given: Collection[Any], may_be_soft: bool) -> None:
-    if not may_be_soft:
-        cell = next(level for level in levels if is_soft(level, given))
-        raise SchemaError(
-            f"column {quoted(name)} has the soft cell {quoted(cell)}, which has no state to count",
-            fix="learn by missing='em' (--missing em); if it is a name, give states={...} (--category COLUMN=STATES)",
-        )
-
-
 def _soft_cells(rows: CodedRows, soft: Mapping[int, Separated]) -> SoftCells:
     """The likelihoods that cells have, by column."""
     places = np.full(rows.codes.shape, -1, dtype=np.int32)
@@ -297,16 +284,6 @@ def _soft_cells(rows: CodedRows, soft: Mapping[int, Separated]) -> SoftCells:
     return SoftCells(places, likelihoods)
 
 
-def _refuse_numbers(name: str, levels: Sequence[Label]) -> None:
-    if len(levels) > MOST_NUMBERS and all(map(is_number, levels)):
-        raise SchemaError(
-            f"column {name!r} has more than {MOST_NUMBERS} different numbers, too many for states",
-            fix=f"cut it into a few states, cuts={{{name!r}: [...]}} (--cuts {name}=...), or ignore it: "
-            f"ignore=[{name!r}] (--ignore {name}); "
-            f"if they are names, give them: states={{{name!r}: [...]}}",
-        )
-
-
 def _kept(codes: CodeArray, kept: BoolArray | None) -> CodeArray:
     return codes if kept is None else codes[kept]
 
@@ -317,46 +294,6 @@ def _shown(levels: Sequence[Label], codes: CodeArray, n_declared: int, n_named: 
     there[:n_declared] = True
     there[len(levels) - n_named :] = True
     return [level for level, seen in zip(levels, there, strict=True) if seen]
-
-
-def _vocabulary(given: list[Any], seen: Sequence[Any]) -> Vocabulary:
-    first = Vocabulary(given)
-    return Vocabulary([*first, *(label for label in _of_one_type(seen) if first.code_of_equal(label) < 0)])
-
-
-def typed_levels(levels: Sequence[Label], given: Sequence[Any]) -> Sequence[Label]:
-    """The cells of a text file as a dataframe of the same table has them: a column of numbers, of flags, or of text.
-
-    Cells that are among the states that were `given` stay these.
-
-    >>> typed_levels(["10", "9"], []), typed_levels(["09", "10"], []), typed_levels(["a", "9"], [9])
-    ([10, 9], ['09', '10'], ['a', 9])
-    """
-    if given:
-        known = Vocabulary(given)
-        places = [place_of_state(known, level) for level in levels]
-        return [level if place < 0 else known[place] for level, place in zip(levels, places, strict=True)]
-    texts = [str(level) for level in levels]
-    if not texts or any(is_padded(text) for text in texts):
-        return levels
-    for kind in ("boolean", "integer", "number"):
-        typed = [as_label(text, kind, textual=True) for text in texts]
-        if None not in typed:
-            return [label for label in typed if label is not None]
-    return levels
-
-
-def _of_one_type(labels: Sequence[Any]) -> Vocabulary:
-    """The different labels, numbers of one type: pandas makes floats of integers where a cell is missing.
-
-    >>> _of_one_type([0.0, 1.0]), _of_one_type([1, 2.5]), _of_one_type([True, 1.0, "1"])
-    (Vocabulary(0, 1), Vocabulary(1.0, 2.5), Vocabulary(True, 1, '1'))
-    """
-    numbers = [label for label in labels if type(label) in (int, float)]
-    if not any(type(label) is float for label in numbers) or any(abs(label) >= 2**53 for label in numbers):
-        return Vocabulary.of(labels)
-    kind = int if all(label == int(label) for label in numbers) else float
-    return Vocabulary.of([kind(label) if type(label) in (int, float) else label for label in labels])
 
 
 _MOST_UNITS = 61  # bits that all weights together may have, so that no sum overflows

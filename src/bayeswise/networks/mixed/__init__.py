@@ -3,12 +3,10 @@
 node.py       a node that is a number, as one writes it down
 network.py    the network and the questions that it answers
 numbers.py    the numbers given the states: least squares, for many configurations at once
-answering.py  exact answers: numbers are integrated out before states
-sampling.py   answers with error bars, and rows drawn from the network
+answering.py  answers, exact or from drawn rows: numbers are integrated out before states
 mixture.py    what an answer about a number is
 rows.py       rows of numbers and states, and the exact scatter of the numbers
-tests.py      tests of independence between numbers and states
-learning.py   networks from rows
+learning.py   networks from rows, by a score or by tests of independence
 """
 
 from __future__ import annotations

@@ -160,13 +160,13 @@ class MixedNetwork(NamedGraph):
 
         Rows of states are drawn and weighted by the density of the observed numbers; the numbers are integrated out.
         """
-        from bayeswise.networks.mixed.sampling import estimate
+        from bayeswise.networks.mixed.answering import estimate
 
         return estimate(self, node, evidence, n_rows, seed)
 
     def sample(self, n_rows: int, seed: int = 0) -> dict[str, Any]:
         """Rows drawn from the network, as columns: lists of states, arrays of numbers."""
-        from bayeswise.networks.mixed.sampling import sample
+        from bayeswise.networks.mixed.answering import sample
 
         return sample(self, n_rows, seed)
 

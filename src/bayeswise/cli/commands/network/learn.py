@@ -229,7 +229,8 @@ def _read(
     cuts: dict[str, list[float]],
     asked: dict[str, Any],
 ) -> CodedRows:
-    from bayeswise.networks.learning.rows import MOST_LABELS, CodedRows
+    from bayeswise.networks.learning.column_states import MOST_LABELS
+    from bayeswise.networks.learning.rows import CodedRows
 
     with Bar("Reading") as bar:
         hidden = overrides.get("states") or {}
@@ -252,7 +253,7 @@ def _learned(
 ) -> tuple[BeliefNetwork, EdgeStrengths | None]:
     from bayeswise.networks import BeliefNetwork
     from bayeswise.networks.learning import Constraints, best_graph, hill_climbing, strengths_in_table
-    from bayeswise.networks.learning.learn import chosen_method
+    from bayeswise.networks.learning.graph_search import chosen_method
 
     network = BeliefNetwork.learn(rows, **overrides, progress=bar)
     if strengths is None:

@@ -8,15 +8,15 @@ the observed cells is kept, so a round that was unlucky does no harm.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray
 from bayeswise.networks.inference.rows import posterior_and_evidence
-from bayeswise.networks.learning.constraints import Parents, Progress, Search, silent
+from bayeswise.networks.learning.constraints import Parents, Search
 from bayeswise.networks.learning.em.fitting import FittedTables, fit_tables
+from bayeswise.networks.learning.graph_search import GraphSearch
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.learning.search.trees import mutual_information, pair_counts, spanning_tree
 from bayeswise.networks.network import BeliefNetwork
@@ -26,45 +26,37 @@ _MOST_ROUNDS = 20
 _IDLE_ROUNDS = 3  # without a better graph
 
 
-def structural_em(
-    rows: CodedRows,
-    search: Callable[[CodedRows], Search],
-    *,
-    prior: str = "bdeu",
-    smoothing: float = 1.0,
-    seed: int = 0,
-    progress: Progress = silent,
-) -> Search:
+def structural_em(rows: CodedRows, search: GraphSearch, *, prior: str = "bdeu") -> Search:
     """The best graph of all rounds; the same seed gives the same graph. `search` finds one in whole rows."""
     weight = float(len(rows.codes)) if rows.weights is None else math.fsum(rows.weights)
     tree = spanning_tree(mutual_information(pair_counts(rows)), 0)
-    start = _fitted(rows, tree, prior, smoothing, seed)
+    start = _fitted(rows, tree, prior, search)
     best = Search(tree, -math.inf)
     network, idle, rounds = start.network, 0, 0
     seen: set[tuple[tuple[int, ...], ...]] = set()
     while idle < _IDLE_ROUNDS and rounds < _MOST_ROUNDS:
         rounds += 1
-        found = search(completed(rows, network, np.random.default_rng([seed, rounds])))
+        found = search.found(completed(rows, network, np.random.default_rng([search.seed, rounds])))
         graph = tuple(tuple(sorted(above)) for above in found.parents)
         if graph in seen:
             break
         seen.add(graph)
-        fitted = _fitted(rows, found.parents, prior, smoothing, seed)
+        fitted = _fitted(rows, found.parents, prior, search)
         network = fitted.network
         score = fitted.log_likelihood - 0.5 * math.log(max(weight, 1.0)) * network.n_parameters
         idle = 0 if score > best.score else idle + 1
         if score > best.score:
             best = replace(found, score=score)
-        progress("rounds of structural EM", rounds, None)
+        search.progress("rounds of structural EM", rounds, None)
         if found.interrupted or fitted.interrupted:
             best = replace(best, interrupted=True)
             break
     return replace(best, notes=(*best.notes, f"structural EM took {rounds} rounds"))
 
 
-def _fitted(rows: CodedRows, parents: Parents, prior: str, smoothing: float, seed: int) -> FittedTables:
+def _fitted(rows: CodedRows, parents: Parents, prior: str, search: GraphSearch) -> FittedTables:
     named = {name: [rows.names[k] for k in above] for name, above in zip(rows.names, parents, strict=True)}
-    return fit_tables(rows, named, prior=prior, smoothing=smoothing, starts=1, seed=seed)
+    return fit_tables(rows, named, prior=prior, smoothing=search.smoothing, starts=1, seed=search.seed)
 
 
 def completed(rows: CodedRows, network: BeliefNetwork, generator: np.random.Generator) -> CodedRows:

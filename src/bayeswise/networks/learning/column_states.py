@@ -1,4 +1,4 @@
-"""Columns of numbers as states: which ones are cut into intervals, and where."""
+"""From the labels in cells to the states of a column: of one type, not too many, numbers cut into intervals."""
 
 from __future__ import annotations
 
@@ -10,8 +10,14 @@ import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import SchemaError
-from bayeswise.networks.node import cuts_of, intervals
-from bayeswise.tables.schema.labels import Label
+from bayeswise.networks.node import cuts_of, intervals, is_padded, place_of_state
+from bayeswise.tables.schema.labels import Label, Vocabulary, as_label
+
+MOST_LEVELS = 65_535
+MOST_LABELS = 20
+"""So many different numbers are taken for names of states; more are cut into intervals."""
+MOST_NUMBERS = 255
+"""More different numbers are a measurement, and not names of states."""
 
 
 @dataclass(frozen=True)
@@ -98,3 +104,64 @@ def _are_labels(levels: Sequence[Label], textual: bool) -> bool:
     """Text of a dataframe is a label whatever it looks like; text of a file is one where it has leading zeros."""
     texts = [level for level in levels if isinstance(level, str)]
     return bool(texts) and (not textual or any(text[:1] == "0" and text[1:].isdigit() for text in texts if text != "0"))
+
+
+def refuse_too_many(name: str, levels: Sequence[Label]) -> None:
+    """A column of more values than a code can count."""
+    if len(levels) > MOST_LEVELS:
+        raise SchemaError(
+            f"column {name!r} has more than {MOST_LEVELS:,} different values",
+            fix=f"put values together, or ignore it: ignore=[{name!r}] (--ignore {name})",
+        )
+
+
+def refuse_numbers(name: str, levels: Sequence[Label]) -> None:
+    """A column of so many numbers is a measurement."""
+    if len(levels) > MOST_NUMBERS and all(map(is_number, levels)):
+        raise SchemaError(
+            f"column {name!r} has more than {MOST_NUMBERS} different numbers, too many for states",
+            fix=f"cut it into a few states, cuts={{{name!r}: [...]}} (--cuts {name}=...), or ignore it: "
+            f"ignore=[{name!r}] (--ignore {name}); "
+            f"if they are names, give them: states={{{name!r}: [...]}}",
+        )
+
+
+def vocabulary_of(given: list[Any], seen: Sequence[Any]) -> Vocabulary:
+    """The states that were given, then those that cells show."""
+    first = Vocabulary(given)
+    return Vocabulary([*first, *(label for label in _of_one_type(seen) if first.code_of_equal(label) < 0)])
+
+
+def typed_levels(levels: Sequence[Label], given: Sequence[Any]) -> Sequence[Label]:
+    """The cells of a text file as a dataframe of the same table has them: a column of numbers, of flags, or of text.
+
+    Cells that are among the states that were `given` stay these.
+
+    >>> typed_levels(["10", "9"], []), typed_levels(["09", "10"], []), typed_levels(["a", "9"], [9])
+    ([10, 9], ['09', '10'], ['a', 9])
+    """
+    if given:
+        known = Vocabulary(given)
+        places = [place_of_state(known, level) for level in levels]
+        return [level if place < 0 else known[place] for level, place in zip(levels, places, strict=True)]
+    texts = [str(level) for level in levels]
+    if not texts or any(is_padded(text) for text in texts):
+        return levels
+    for kind in ("boolean", "integer", "number"):
+        typed = [as_label(text, kind, textual=True) for text in texts]
+        if None not in typed:
+            return [label for label in typed if label is not None]
+    return levels
+
+
+def _of_one_type(labels: Sequence[Any]) -> Vocabulary:
+    """The different labels, numbers of one type: pandas makes floats of integers where a cell is missing.
+
+    >>> _of_one_type([0.0, 1.0]), _of_one_type([1, 2.5]), _of_one_type([True, 1.0, "1"])
+    (Vocabulary(0, 1), Vocabulary(1.0, 2.5), Vocabulary(True, 1, '1'))
+    """
+    numbers = [label for label in labels if type(label) in (int, float)]
+    if not any(type(label) is float for label in numbers) or any(abs(label) >= 2**53 for label in numbers):
+        return Vocabulary.of(labels)
+    kind = int if all(label == int(label) for label in numbers) else float
+    return Vocabulary.of([kind(label) if type(label) in (int, float) else label for label in labels])
