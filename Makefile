@@ -64,7 +64,7 @@ docs: $(VENV)/.docs
 	@echo "Open docs/_build/index.html."
 
 test: check
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadgroup
+	$(BIN)/python -m pytest -n $(JOBS)
 
 check: $(VENV)/.test page-check
 	$(BIN)/ruff check src tests benchmarks docs

@@ -14,11 +14,13 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
 
 from bayeswise.cli import main
+from tests import scheduling
 from tests import spark_sessions as spark_of_tests
 
 # Workers and the threads of BLAS multiply, and threads that wait for each other crawl on a busy machine. This holds for
@@ -62,11 +64,21 @@ spark_cluster = spark_of_tests.spark_cluster
 spark_connect = spark_of_tests.spark_connect
 
 
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist reads the groups
+# -- which worker runs what ------------------------------------------------------------------------------------
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> object:
+    return scheduling.scheduler(config, log)
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests of Spark must be where the scheduler looks for them."""
     for item in items:
-        if "spark_sessions" in getattr(item, "fixturenames", ()):
-            item.add_marker(spark_of_tests.GROUP)
+        if "spark_sessions" in getattr(item, "fixturenames", ()) and scheduling.unit_of(item.nodeid) != "spark":
+            raise pytest.UsageError(
+                f"{item.nodeid} takes a session of Spark: put it into a file with spark in its name"
+            )
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        scheduling.longest_first(items)
 
 
 # -- a temporary folder that must be empty at the end ----------------------------------------------------------

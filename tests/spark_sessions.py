@@ -1,7 +1,7 @@
 """Spark for the tests: one process of Java, one session at a time; Java is looked for as the docs say.
 
-Tests that take the fixture `spark` run in one process (the group "spark" of pytest-xdist) and share a session on two
-threads. One that loses an executor takes `spark_cluster`, whose executors are processes of their own.
+Tests that take the fixture `spark` run in one process (tests/scheduling.py) and share a session on two threads.
+One that loses an executor takes `spark_cluster`, whose executors are processes of their own.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from typing import Any
 import pytest
 
 LOCAL = "local[2,4]"  # a task that fails, as one whose Python does not start, is tried again, as on a cluster
-GROUP = pytest.mark.xdist_group("spark")
 # What is compiled once and runs for seconds is not worth the time of the second compiler.
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 

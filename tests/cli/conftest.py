@@ -6,6 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 
 import bayeswise as bw
@@ -43,3 +45,14 @@ def write(tmp_path: Path) -> Callable[..., Path]:
 def partials(tmp_path: Path) -> Callable[[], list[Any]]:
     """The files that a writer left half-written."""
     return lambda: list(tmp_path.rglob("*.partial"))
+
+
+@pytest.fixture
+def parts(tmp_path: Path) -> Path:
+    """A folder with a table in three Parquet files."""
+    generator = np.random.default_rng(0)
+    for k in range(3):
+        colour, size = generator.choice(["red", "blue"], 50), generator.normal(size=50)
+        frame = pd.DataFrame({"colour": colour, "size": size, "kind": generator.choice(["a", "b"], 50)})
+        frame.to_parquet(tmp_path / f"part-{k}.parquet")
+    return tmp_path

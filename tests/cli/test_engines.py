@@ -7,23 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pandas as pd
 import pytest
 
 from bayeswise.engines import dask as dask_engine
 from bayeswise.engines.spark_sessions import java_version, started
 from bayeswise.foundation.errors import NotInstalledError, SourceError
-
-
-@pytest.fixture
-def parts(tmp_path: Path) -> Path:
-    generator = np.random.default_rng(0)
-    for k in range(3):
-        colour, size = generator.choice(["red", "blue"], 50), generator.normal(size=50)
-        frame = pd.DataFrame({"colour": colour, "size": size, "kind": generator.choice(["a", "b"], 50)})
-        frame.to_parquet(tmp_path / f"part-{k}.parquet")
-    return tmp_path
 
 
 def test_parts_are_fitted_by_dask_to_the_same_file(bayeswise: Callable[..., Any], parts: Path) -> None:
@@ -36,26 +24,6 @@ def test_parts_are_fitted_by_dask_to_the_same_file(bayeswise: Callable[..., Any]
     assert "1 pass over 3 partitions: profile and statistics." in answer.err
     assert "150 rows learned" in answer.out
     assert here.read_bytes() == there.read_bytes()
-
-
-@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
-def test_parts_are_fitted_by_spark_to_the_same_file(bayeswise: Callable[..., Any], parts: Path, spark: Any) -> None:
-    here, there = parts / "here.bayeswise", parts / "there.bayeswise"
-    assert bayeswise("fit", parts / "part-*.parquet", "-t", "kind", "--model", "naive-bayes", "-o", here).code == 0
-    answer = bayeswise(
-        "fit", parts / "part-*.parquet", "-t", "kind", "--model", "naive-bayes", "-o", there, "--engine", "spark"
-    )
-    assert answer.code == 0
-    assert re.search(r"1 pass over \d partitions: profile and statistics\.", answer.err)  # Spark joins small files
-    assert "150 rows learned" in answer.out
-    assert here.read_bytes() == there.read_bytes()
-    lost = bayeswise(
-        "fit", parts / "none-*.parquet", "-t", "kind", "--model", "naive-bayes", "-o", there, "--engine", "spark"
-    )
-    assert lost.code == 3
-    assert "Spark finds no such file" in lost.err
-    assert here.read_bytes() == there.read_bytes()
-    assert spark.range(3).count() == 3  # a session that was there goes on
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,11 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from benchmarks.__main__ import announced, select
 from benchmarks.harness import Figure, Outcome, Race, Row, Size, cells, run_all
-from benchmarks.rows.engines import session
 from benchmarks.rows.service import kept
 
 PEERS_OF_RACES_ALONE = {"empulse", "skactiveml", "sklearnex"}  # too large to be asked of everybody who runs the tests
@@ -27,7 +25,6 @@ def servers() -> Iterator[None]:
         yield
 
 
-@pytest.mark.xdist_group("service")
 @pytest.mark.usefixtures("servers")
 @pytest.mark.parametrize("row", [row for row in ROWS if row.what.startswith("service")], ids=lambda row: row.what)
 def test_every_row_of_the_service_runs_on_the_servers_of_the_tests(row: Row) -> None:
@@ -46,13 +43,6 @@ def test_every_row_runs(row: Row) -> None:
             raise
         pytest.skip(f"{peer} is not installed; `make bench` installs it")
     assert outcome.ours >= 0.0 or (outcome.unit == "points" and outcome.ours > -100.0)  # points may be ahead
-
-
-@pytest.mark.filterwarnings("ignore::FutureWarning", "ignore::UserWarning")
-@pytest.mark.parametrize("row", [row for row in ROWS if "Spark" in row.what], ids=lambda row: row.what)
-def test_every_row_of_spark_runs_on_the_session_of_the_tests(spark: Any, row: Row) -> None:
-    assert row.run(SMALL).ours > 0.0
-    assert session() is spark
 
 
 def test_a_file_that_is_named_comes_first_and_each_row_is_announced(capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.scheduling import LONG
+
 ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "src" / "bayeswise"
 ROOMS = sorted(file.parent for file in PACKAGE.rglob("__init__.py"))
@@ -42,3 +44,7 @@ def test_the_layers_stand_in_one_order_everywhere() -> None:
     assert listed is not None
     assert re.split(r",\s+", listed[1]) == layers
     assert re.findall(r"^\| `(\w+)/` \|", table, re.MULTILINE) == layers
+
+
+def test_files_of_tests_that_are_scheduled_first_are_there() -> None:
+    assert [path for path in LONG if not (ROOT / path).is_file()] == []
