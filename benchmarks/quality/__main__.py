@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 from benchmarks.quality.development import DEVELOPMENT, NONLINEAR
 from benchmarks.quality.measures import MEASURES, cost_table, critical_difference, mean_ranks, measured
@@ -196,14 +197,15 @@ def main() -> None:
     if asked.only_kept:
         scores = {name: found for name, found in kept.scores().items() if name in tables}
     else:
-        scores = run(
-            tables,
-            n_folds=asked.folds,
-            n_seeds=asked.seeds,
-            with_peers=not asked.no_peers,
-            tell=lambda text: print(text, flush=True),
-            kept=kept,
-        )
+        with threadpool_limits(1):  # threads of OpenMP that wait for each other burn what they save on small tables
+            scores = run(
+                tables,
+                n_folds=asked.folds,
+                n_seeds=asked.seeds,
+                with_peers=not asked.no_peers,
+                tell=lambda text: print(text, flush=True),
+                kept=kept,
+            )
     print(*lines_of(scores), sep="\n")
 
 

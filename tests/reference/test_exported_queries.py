@@ -228,6 +228,16 @@ def test_a_row_that_no_class_allows_has_no_answer(database: Database, calibratio
     assert answers["p_k"] == [1.0, None]
 
 
+def test_a_row_that_one_member_of_a_mixture_refuses_is_answered_by_the_others(database: Database) -> None:
+    g = np.random.default_rng(3)
+    rich = g.random(240) < 0.5
+    amount = np.exp(g.normal(3, 1, 240) + 1.2 * rich).tolist()  # one member takes it for a log-normal, above 0 only
+    model = bw.fit({"amount": amount, "y": np.where(rich, "rich", "poor").tolist()}, target="y", model="auto")
+    rows = {"amount": [0.0, -2.5, 7.0]}
+    answers = database.answers(rows, model.to_sql(database.name))
+    np.testing.assert_allclose(posterior_in(answers, model), model.predict_proba(rows), rtol=0.0, atol=TOLERANCE)
+
+
 def test_text_in_a_number_column_of_sqlite_is_not_read_as_zero() -> None:
     model, rows = CASES["credit naive-bayes"]()
     rows = {**rows, "income": ["1500" if k % 2 else "" for k in range(len(rows["income"]))]}

@@ -12,8 +12,8 @@ from bayeswise.exports.expression import (
     Expression,
     at_most,
     below,
-    both,
     choose,
+    either,
     exp,
     largest,
     least,
@@ -30,6 +30,7 @@ from bayeswise.models.auto.inputs import AsNumbers
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.auto.trees import AsTrees
 from bayeswise.posteriors.calibration_maps import AsItIs, Calibration, Dirichlet, Isotonic, Platt, Temperature
+from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.schema.labels import Vocabulary
 
 Scores = list[Expression]  # one for each class, in log space
@@ -128,12 +129,14 @@ def mixture(model: AutoModel, row: Row, scores_of: Callable[[object, Row], Score
             scores = scores_of(member.model, row)
         shares = Shares(scores)
         possible.append(shares.possible)
-        own = [each + float(np.log(weight)) for each in shares.log_probability]
+        prior = log_posterior(member.model.log_prior[None])[0].tolist()  # the answer to a row that is impossible
+        answers = zip(shares.log_probability, prior, strict=True)
+        own = [choose(shares.possible, each, number(at)) + float(np.log(weight)) for each, at in answers]
         place = Vocabulary(model.classes).positions_in(Vocabulary(member.model.classes)).tolist()
         parts.append([own[k] if k >= 0 else number(IMPOSSIBLE) for k in place])
     mixed = [log_sum_exp(of_class) for of_class in zip(*parts, strict=True)]
     after = calibrated(model.calibration, mixed)
-    every = both(*possible)  # as the mixture itself, which refuses a row that a member finds impossible
+    every = either(*possible)  # as the mixture itself, which refuses a row that all members find impossible
     after = [choose(every, each, number(IMPOSSIBLE)) for each in after]
     if model.settings.class_prior is None:
         return after

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.models.auto.boosting import grown
 from bayeswise.models.auto.inputs import AsNumbers, WithoutTexts
 from bayeswise.models.auto.trees import AsTrees
@@ -73,12 +73,23 @@ class Member:
 
     def log_posterior(self, batch: Batch, classes: tuple[Label, ...]) -> FloatArray:
         """(n_rows, n_states) log p(state | row), -inf for a state that the member never saw."""
-        log_own = log_posterior(self.model.log_relative(self.seen(batch)))
+        return self.answered(batch, classes)[0]
+
+    def answered(self, batch: Batch, classes: tuple[Label, ...]) -> tuple[FloatArray, BoolArray]:
+        """The log posteriors, and (n_rows,) which rows are impossible in every state: those get the prior.
+
+        A number outside a family's support (0 under a log-normal) says nothing to the member; others may read it.
+        """
+        log_joint = np.asarray(self.model.log_relative(self.seen(batch)))
+        impossible: BoolArray = np.asarray(np.isneginf(log_joint).all(axis=1))
+        if impossible.any():
+            log_joint = np.where(impossible[:, None], self.model.log_prior, log_joint)
+        log_own = log_posterior(log_joint)
         if self.model.classes == classes:
-            return log_own
+            return log_own, impossible
         log_all = np.full((len(log_own), len(classes)), -np.inf)
         log_all[:, Vocabulary(self.model.classes).positions_in(Vocabulary(classes))] = log_own
-        return log_all
+        return log_all, impossible
 
     def estimated(self, batch: Batch) -> Member:
         """The same choices (cuts, graph, families, indicators), everything else learned from other rows."""

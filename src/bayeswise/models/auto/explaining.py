@@ -136,6 +136,8 @@ def _of_member(
     log_prior = np.full(len(model.classes), -np.inf)
     log_prior[places] = log_posterior(account.log_prior[None])[0]
     terms = np.zeros((len(columns), len(model.classes)))
+    if np.isneginf(account.log_joint).all():  # impossible in every state: the member answers with its prior
+        return log_prior, terms
     position = {name: j for j, name in enumerate(columns)}
     for part in account.contributions:
         own = member.columns_of(part.column)  # a product of two columns is shared by them

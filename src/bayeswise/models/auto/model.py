@@ -172,16 +172,17 @@ class AutoModel(ProbabilityModel):
 
     # -- what it says about rows ------------------------------------------------------------------------------
     def log_mixture(self, batch: Batch) -> FloatArray:
-        """(n_rows, n_states) log sum_k w_k p_k(state | row), before the calibration."""
+        """(n_rows, n_states) log sum_k w_k p_k(state | row), before the calibration.
+
+        A member that thinks a row impossible answers with its prior; where all members do, the row stays impossible.
+        """
         log_weights = np.log(self.weights)
-        parts = [
-            member.log_posterior(batch, self.classes) + log_weight
-            for member, log_weight in zip(self.members, log_weights.tolist(), strict=True)
-        ]
-        mixed = parts[0]
-        for part in parts[1:]:
-            mixed = np.logaddexp(mixed, part)
-        return np.asarray(mixed)
+        mixed, nowhere = np.full((batch.n_rows, len(self.classes)), -np.inf), np.ones(batch.n_rows, dtype=bool)
+        for member, log_weight in zip(self.members, log_weights.tolist(), strict=True):
+            part, impossible = member.answered(batch, self.classes)
+            mixed = np.logaddexp(mixed, part + log_weight)
+            nowhere &= impossible
+        return np.where(nowhere[:, None], -np.inf, mixed) if nowhere.any() else mixed
 
     def log_relative(self, batch: Batch) -> FloatArray:
         log_mixed = self.log_mixture(batch)

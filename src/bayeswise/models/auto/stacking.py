@@ -19,7 +19,8 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray, IntArray
 
 PULL = 0.3  # pseudo-rows, shared by all members
-HOPELESS = 2.0  # times the least log-loss: a candidate above has no part in the mixture
+HOPELESS = 1.5  # times the least log-loss: a candidate above has no part in the mixture
+UNPROVEN = 1.0  # nats of all rows together: less between two candidates proves nothing
 NEGLIGIBLE = 0.01  # of all weight: a member below is left out of the mixture
 NEGLIGIBLE_OF_MANY = 0.05  # where members are learned again from many rows, each has to be worth it
 _STEPS = 200
@@ -71,15 +72,19 @@ def stacked(share_of_truth: FloatArray, row_weights: FloatArray, *, pull: float 
 def hopeful(share_of_truth: FloatArray, row_weights: FloatArray) -> IntArray:
     """The members whose log-loss is at most HOPELESS times the least; others would only get what the pull gives them.
 
-    A row counts with log(n) nats at most: where one member errs so much, the others of a mixture cover for it.
+    A row counts with log(n) nats at most: where one member errs so much, the others of a mixture cover for it. Where
+    classes are apart, all losses are small and the least is that of the boldest member, so that UNPROVEN nats of all
+    rows together do not count.
 
     >>> hopeful(np.array([[0.9, 0.9, 0.9, 1e-9], [0.6, 0.6, 0.6, 0.6], [0.2, 0.2, 0.2, 0.2]]), np.ones(4)).tolist()
+    [0, 1]
+    >>> hopeful(np.array([[0.99999], [0.99], [0.9]]).repeat(20, axis=1), np.ones(20)).tolist()
     [0, 1]
     """
     total = max(float(row_weights.sum()), 2.0)
     surprise = -np.log(np.maximum(share_of_truth, 1.0 / total))
     losses = np.array([float((row_weights * each).sum()) for each in surprise])
-    return np.flatnonzero(losses <= HOPELESS * losses.min())
+    return np.flatnonzero(losses <= HOPELESS * losses.min() + UNPROVEN)
 
 
 @dataclass(frozen=True, eq=False)
