@@ -43,6 +43,13 @@ VERBS: dict[str, str] = {
     "serve": "Open the workbench, and serve predictions.",
 }
 
+# The room of a verb below commands/, by what the verb is about; the others are in commands/ itself.
+ROOMS: dict[str, tuple[str, ...]] = {
+    "models": ("look", "fit", "predict", "explain", "inspect", "export", "merge", "forget", "compare"),
+    "decisions": ("init-decision", "decide", "check", "report", "thresholds", "next-test"),
+    "teaching": ("bayes", "likelihood", "beliefs", "concept", "densities"),
+}
+
 # The verbs whose options take several values at once: all of them, or those of NAME=VALUE.
 MANY_VALUES: dict[str, type[typer.core.TyperCommand]] = {
     **dict.fromkeys(("bayes", "likelihood", "beliefs"), ManyValues),
@@ -83,12 +90,13 @@ def load(verb: str) -> Callable[..., Any]:
 
 
 def file_of(verb: str) -> str:
-    """The file of a verb: a module's name has no hyphen.
+    """The file of a verb below commands/: a module's name has no hyphen.
 
-    >>> file_of("next-test")
-    'next_test'
+    >>> file_of("next-test"), file_of("serve")
+    ('decisions.next_test', 'serve')
     """
-    return verb.replace("-", "_")
+    room = next((f"{room}." for room, verbs in ROOMS.items() if verb in verbs), "")
+    return room + verb.replace("-", "_")
 
 
 def unloaded() -> None:

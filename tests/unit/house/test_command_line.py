@@ -101,8 +101,8 @@ def test_help_lists_the_verbs_in_the_order_of_the_table(bayeswise: Command) -> N
 
 
 def test_the_table_of_verbs_names_every_file_that_runs() -> None:
-    files = [*FOLDER.glob("*.py"), *FOLDER.glob("*/__init__.py")]
-    runs = {path.parent.name if path.stem == "__init__" else path.stem for path in files if defines_run(path)}
+    files = [path.relative_to(FOLDER) for path in FOLDER.rglob("*.py") if defines_run(path)]
+    runs = {".".join(path.parent.parts if path.stem == "__init__" else path.with_suffix("").parts) for path in files}
     assert runs == set(map(app.file_of, app.VERBS))
 
 

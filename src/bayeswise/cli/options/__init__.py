@@ -2,7 +2,6 @@
 
 command.py   groups of options in the signature of a verb; --threads
 reading.py   how tables and model files are read: delimiter, encoding, progress
-engines.py   where rows are swept: --engine, --master, --scheduler
 columns.py   kinds of columns
 completion.py  what a shell offers after TAB: columns, classes, kinds of models, settings
 pairs.py     words of the form NAME=VALUE, several values of one option

@@ -1,4 +1,4 @@
-"""The function of a verb as typer takes it: groups of options spelled out one by one, and --threads beside its own."""
+"""The function of a verb as typer takes it: groups of options spelled out one by one, --threads beside them; --json."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import typer
 Threads: TypeAlias = Annotated[
     int | None, typer.Option("--threads", metavar="N", min=1, help="Maximum number of threads.")
 ]
+AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def as_command(function: Callable[..., Any]) -> Callable[..., Any]:

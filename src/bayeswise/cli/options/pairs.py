@@ -27,6 +27,17 @@ def by_number(pieces: Iterable[str], option: str, example: str) -> dict[str, str
     return _mapping((piece.rpartition("=") for piece in pieces), option, example)
 
 
+def numbers_by_name(pieces: Iterable[str], option: str, example: str) -> dict[str, float]:
+    """NAME=NUMBER, the number written as in `bayeswise bayes`.
+
+    >>> numbers_by_name(["lab=1/2"], "--price", "lab=5")
+    {'lab': 0.5}
+    """
+    from bayeswise.render.numbers import exact
+
+    return {name: float(exact(text, f"{option} {name}")) for name, text in by_number(pieces, option, example).items()}
+
+
 def by_name(pieces: Iterable[str], known: Iterable[str], option: str, example: str) -> dict[str, str]:
     """NAME=VALUE cut after the longest name that is known, else at the first '='.
 
@@ -189,6 +200,18 @@ class Verbs(typer.core.TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _taking_text(super().get_params(ctx))
+
+
+def group_of_verbs(run: Callable[[], None]) -> typer.Typer:
+    """A verb that has verbs of its own; `run` holds its help."""
+    group = typer.Typer(
+        cls=Verbs,
+        no_args_is_help=True,
+        rich_markup_mode=None,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    group.callback()(run)
+    return group
 
 
 class ManyValues(Verb):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -112,19 +112,6 @@ def _cells_of(
     source = reader.open([rows])
     name = _column(column, source)
     return name, source.chunks([name])
-
-
-def numbers_by_name(typed: Sequence[str] | None, option: str) -> Mapping[str, float]:
-    """NAME=NUMBER, each once."""
-    from bayeswise.render.numbers import exact
-
-    found: dict[str, float] = {}
-    for text in typed or ():
-        name, sign, value = text.partition("=")
-        if not sign or not name or name in found:
-            raise UsageError(f"{option} {text} does not give one more parameter", fix=f"type {option} stddev=2")
-        found[name] = float(exact(value, f"{option} {name}"))
-    return found
 
 
 def _typed(data: Sequence[str] | None, column: str | None) -> Sequence[str]:

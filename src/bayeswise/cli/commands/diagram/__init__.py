@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from bayeswise.cli.options.command import as_command
-from bayeswise.cli.options.pairs import ManyPairs, Verbs, by_name, by_number, class_of
+from bayeswise.cli.options.command import AsJson, as_command
+from bayeswise.cli.options.pairs import ManyPairs, by_name, class_of, group_of_verbs, numbers_by_name
 from bayeswise.cli.output.writing import Picture, check_output, check_picture, saved, say
 from bayeswise.foundation.errors import UsageError
 
@@ -40,18 +40,11 @@ Points: TypeAlias = Annotated[
         help="Maximize the utility of the sum through these points, as in -100:-2,0:0,100:1.",
     ),
 ]
-AsJson: TypeAlias = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def application(words: Sequence[str]) -> typer.Typer:
     """The group of verbs."""
-    group = typer.Typer(
-        cls=Verbs,
-        no_args_is_help=True,
-        rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    group.callback()(run)
+    group = group_of_verbs(run)
     for verb, (command, line) in VERBS.items():
         group.command(verb, short_help=line, cls=ManyPairs)(as_command(command))
     return group
@@ -116,8 +109,7 @@ def solve(
     """
     from bayeswise.cli.commands.diagram.page import solved
 
-    diagram = _read(file, risk_tolerance, utility_points)
-    evidence = _states(diagram, given, "--given", diagram.names)
+    diagram, evidence = _asked(file, given, risk_tolerance, utility_points)
     rules = _states(diagram, policy, "--policy", diagram.decisions)
     solution = diagram.solve(evidence, policies=rules, starts=starts, recall=recall)
     _draw(file, png, lambda: solution.risk().plot())
@@ -156,8 +148,7 @@ def evaluate(
     from bayeswise.cli.commands.diagram.page import compared
     from bayeswise.diagrams.files import read_policies
 
-    diagram = _read(file, risk_tolerance, utility_points)
-    evidence = _states(diagram, given, "--given", diagram.names)
+    diagram, evidence = _asked(file, given, risk_tolerance, utility_points)
     rules = _states(diagram, policy, "--policy", diagram.decisions)
     read = {} if policies is None else read_policies(diagram, policies)
     for name in read:
@@ -194,12 +185,9 @@ def value(
     bayeswise diagram value oil.toml oil --before drill --price oil=5
     """
     from bayeswise.cli.commands.diagram.page import valued
-    from bayeswise.render.numbers import exact
 
-    diagram = _read(file, risk_tolerance, utility_points)
-    evidence = _states(diagram, given, "--given", diagram.names)
-    typed = by_number(price or [], "--price", "lab=5")
-    prices = {node: float(exact(number, f"--price {node}")) for node, number in typed.items()}
+    diagram, evidence = _asked(file, given, risk_tolerance, utility_points)
+    prices = numbers_by_name(price or [], "--price", "lab=5")
     _print(valued(diagram, nodes or [], before, prices, evidence), as_json)
 
 
@@ -220,8 +208,7 @@ def tornado(
     """
     from bayeswise.cli.commands.diagram.page import columns
 
-    diagram = _read(file, risk_tolerance, utility_points)
-    evidence = _states(diagram, given, "--given", diagram.names)
+    diagram, evidence = _asked(file, given, risk_tolerance, utility_points)
     found = diagram.tornado(spread, evidence=evidence)
     _draw(file, png, found.plot)
     _print(columns(found.to_columns()), as_json)
@@ -256,8 +243,7 @@ def sensitivity(
     """
     from bayeswise.cli.commands.diagram.page import sensitive
 
-    diagram = _read(file, risk_tolerance, utility_points)
-    evidence = _states(diagram, given, "--given", diagram.names)
+    diagram, evidence = _asked(file, given, risk_tolerance, utility_points)
     row = _states(diagram, case, "--case", diagram.names)
     if (node is None) == (weight is None):
         raise UsageError("one of NODE and --weight is needed", fix="name a node, or an attribute after --weight")
@@ -292,8 +278,7 @@ def show(
 
     if output is not None:
         check_output(output, [file])
-    diagram = _read(file, risk_tolerance, utility_points)
-    evidence = _states(diagram, given, "--given", diagram.names)
+    diagram, evidence = _asked(file, given, risk_tolerance, utility_points)
     if evidence and output is None:
         raise UsageError("--given changes the picture only", fix="add -o picture.svg, or use `diagram solve`")
     if output is not None:
@@ -337,6 +322,14 @@ def _read(file: str, tolerance: float | None, points: str | None) -> InfluenceDi
     if tolerance is not None:
         return diagram.with_attitude(Exponential(tolerance))
     return diagram if points is None else diagram.with_attitude(PiecewiseLinear(_points(points)))
+
+
+def _asked(
+    file: str, given: list[str] | None, tolerance: float | None, points: str | None
+) -> tuple[InfluenceDiagram, dict[str, Any]]:
+    """The diagram, and what is observed in it."""
+    diagram = _read(file, tolerance, points)
+    return diagram, _states(diagram, given, "--given", diagram.names)
 
 
 def _points(text: str) -> list[tuple[float, float]]:

@@ -1,10 +1,9 @@
 """bayeswise label POOL -t TARGET -o SESSION: a labelling session in the terminal.
 
 labelling.py  the loop: show a case, take an answer, save it
-files.py      where a session is kept, and in which form its table is written
 keys.py       one key for each class and each command
 screen.py     one case per screen
-pool.py       cells as they were written, fingerprint, labels
+pool.py       cells as they were written, fingerprint, labels; the files of a session
 """
 
 from __future__ import annotations
@@ -21,9 +20,8 @@ from bayeswise.foundation.errors import BayeswiseError, FitError, UsageError
 if TYPE_CHECKING:
     from bayeswise.acquisition import ActiveLearner
     from bayeswise.acquisition.journal import Journal
-    from bayeswise.cli.commands.label.files import SessionFiles
     from bayeswise.cli.commands.label.labelling import Labelling
-    from bayeswise.cli.commands.label.pool import PoolTable
+    from bayeswise.cli.commands.label.pool import PoolTable, SessionFiles
     from bayeswise.decisions.costs.decision_file import DecisionFile
     from bayeswise.tables.schema.labels import Label
 
@@ -92,9 +90,8 @@ def run(
     """
     from bayeswise.acquisition.journal import Journal
     from bayeswise.acquisition.session import Session
-    from bayeswise.cli.commands.label.files import SessionFiles
     from bayeswise.cli.commands.label.labelling import Labelling
-    from bayeswise.cli.commands.label.pool import PoolTable
+    from bayeswise.cli.commands.label.pool import PoolTable, SessionFiles
     from bayeswise.cli.output.writing import json_document
 
     if reading.STDIN in files:

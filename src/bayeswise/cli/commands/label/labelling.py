@@ -8,9 +8,8 @@ from typing import Any
 
 from bayeswise.acquisition.queries import Query
 from bayeswise.acquisition.session import Session
-from bayeswise.cli.commands.label.files import SessionFiles
 from bayeswise.cli.commands.label.keys import NEW, QUIT, SKIP, TYPED, UNDO, UNKNOWN, WHY, Answers, Keys
-from bayeswise.cli.commands.label.pool import PoolTable, as_label_like
+from bayeswise.cli.commands.label.pool import PoolTable, SessionFiles, as_label_like
 from bayeswise.cli.commands.label.screen import Screen, Standing, case_facts, case_text, why_text
 from bayeswise.cli.output.writing import write_rows
 from bayeswise.foundation.errors import DataError, UsageError

@@ -17,12 +17,12 @@ import math
 from collections.abc import Sequence
 from dataclasses import asdict
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
 from bayeswise.cli.options.command import as_command
-from bayeswise.cli.options.pairs import ManyPairs, Verbs, by_name, by_number
+from bayeswise.cli.options.pairs import ManyPairs, by_name, by_number, group_of_verbs
 from bayeswise.cli.options.settings import LearnCommand
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import ParameterError
@@ -50,13 +50,7 @@ VERBS: dict[str, str] = {
 
 def application(words: Sequence[str]) -> typer.Typer:
     """The group of verbs, in which only those among `words` are real."""
-    group = typer.Typer(
-        cls=Verbs,
-        no_args_is_help=True,
-        rich_markup_mode=None,
-        context_settings={"help_option_names": ["-h", "--help"]},
-    )
-    group.callback()(run)
+    group = group_of_verbs(run)
     for verb, line in VERBS.items():
         command = getattr(import_module(f"bayeswise.cli.commands.network.{verb}"), verb) if verb in words else unloaded
         group.command(verb, short_help=line, cls=LearnCommand if verb == "learn" else ManyPairs)(as_command(command))
@@ -120,17 +114,19 @@ def strength_facts(found: EdgeStrengths) -> list[dict[str, Any]]:
     ]
 
 
-GIVEN = typer.Option("--given", "--evidence", metavar="NODE=STATE ...", help="Observed states (evidence).")
-SOFT = typer.Option(
-    "--soft", metavar="NODE:STATE=LIKELIHOOD ...", help="Soft evidence: a likelihood for each state of a node."
-)
-
-
-BELIEF = typer.Option(
-    "--belief",
-    metavar="NODE:STATE=P ...",
-    help="Soft evidence, given as the node's distribution after the update (Jeffrey's rule).",
-)
+NetworkFile: TypeAlias = Annotated[
+    str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .dne, .uai (also .gz), or .bayeswise.")
+]
+Given: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--given", "--evidence", metavar="NODE=STATE ...", help="Observed states (evidence)."),
+]
+Soft: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--soft", metavar="NODE:STATE=LIKELIHOOD ...", help="Soft evidence: a likelihood for each state of a node."
+    ),
+]
 
 
 def edge_from(text: str, names: Sequence[str], option: str, what: str = "column") -> tuple[str, str]:

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
-
-from bayeswise.cli.commands.network import GIVEN, evidence_from, network_from
+from bayeswise.cli.commands.network import Given, NetworkFile, evidence_from, network_from
+from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.output.writing import json_document
 
 
 def conflict(
-    file: Annotated[
-        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .dne, .uai (also .gz), or .bayeswise.")
-    ],
-    given: Annotated[list[str] | None, GIVEN] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    file: NetworkFile,
+    given: Given = None,
+    as_json: AsJson = False,
 ) -> None:
     """Measure the conflict between findings: log2 prod P(finding) / P(all); above 0 they disagree.
 

@@ -6,14 +6,12 @@ from typing import Annotated
 
 import typer
 
-from bayeswise.cli.commands.network import network_from
+from bayeswise.cli.commands.network import NetworkFile, network_from
 from bayeswise.cli.output.writing import check_output, saved, say
 
 
 def convert(
-    file: Annotated[
-        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .dne, .uai (also .gz), or .bayeswise.")
-    ],
+    file: NetworkFile,
     new: Annotated[str, typer.Argument(help="Output file; the suffix chooses the format.")],
 ) -> None:
     """Convert a network to another file format; all probabilities stay the same to the last bit.

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayeswise.cli.commands.network import edge_from, network_from
+from bayeswise.cli.commands.network import NetworkFile, edge_from, network_from
+from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.options.pairs import by_name
 from bayeswise.cli.output.writing import check_output, json_document, saved, say
 from bayeswise.foundation.errors import ParameterError, UsageError
@@ -19,9 +20,7 @@ _EDGE = "'A -> B'"
 
 
 def edit(
-    file: Annotated[
-        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .dne, .uai (also .gz), or .bayeswise.")
-    ],
+    file: NetworkFile,
     output: Annotated[
         str, typer.Option("--output", "-o", metavar="FILE", help="Output file; the suffix chooses the format.")
     ],
@@ -51,7 +50,7 @@ def edit(
         list[str] | None,
         typer.Option(metavar=_EDGE, help="Add an edge; the child's table is repeated for each state of the parent."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Remove, rename and add nodes, states and edges of a network, in this order; tables are carried over.
 

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from bayeswise.cli.commands.network import network_from
+from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.output.writing import json_document
 
 
@@ -18,7 +19,7 @@ def effect(
     observed: Annotated[
         str | None, typer.Option(metavar="A,B,...", help="Nodes that a study can measure [all].")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare P(effect | do(cause)) with P(effect | cause), and name the nodes to adjust for.
 

@@ -7,19 +7,17 @@ from typing import Annotated
 
 import typer
 
-from bayeswise.cli.commands.network import GIVEN, SOFT, evidence_from, network_from, soft_from
+from bayeswise.cli.commands.network import Given, NetworkFile, Soft, evidence_from, network_from, soft_from
 from bayeswise.cli.output.writing import check_output, json_document, saved, say
 from bayeswise.render.numbers import interval, number
 from bayeswise.render.terminal import aligned
 
 
 def explain(
-    file: Annotated[
-        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .dne, .uai (also .gz), or .bayeswise.")
-    ],
+    file: NetworkFile,
     node: Annotated[str, typer.Argument(help="Node to explain.")],
-    given: Annotated[list[str] | None, GIVEN] = None,
-    soft: Annotated[list[str] | None, SOFT] = None,
+    given: Given = None,
+    soft: Soft = None,
     state: Annotated[str | None, typer.Option(help="State to explain (default: the most probable).")] = None,
     sensitivity: Annotated[
         int, typer.Option(min=0, metavar="N", help="Add the N table entries to which the posterior is most sensitive.")

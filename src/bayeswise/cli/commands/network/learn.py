@@ -9,6 +9,7 @@ import typer
 
 from bayeswise.cli.commands.network import edge_from, network_from, strength_facts
 from bayeswise.cli.options import columns
+from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.options.reading import Watched, open_table
 from bayeswise.cli.output.writing import check_output, json_document, saved, say
 from bayeswise.foundation.errors import UsageError
@@ -103,7 +104,7 @@ def learn(
         str | None,
         typer.Option("--weight", metavar="COL", help="Column of row weights; a weight of k counts as k rows."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Learn a network from a table: the graph by score, the tables from counts or by EM.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayeswise.cli.commands.network import network_from
+from bayeswise.cli.commands.network import NetworkFile, network_from
 from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import TableOutput, say, write_rows
 from bayeswise.foundation.errors import UsageError
@@ -22,9 +22,7 @@ if TYPE_CHECKING:
 
 
 def predict(
-    file: Annotated[
-        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .dne, .uai (also .gz), or .bayeswise.")
-    ],
+    file: NetworkFile,
     files: Annotated[list[str], typer.Argument(metavar="TABLE", help="Cases: files, globs, or - for stdin.")],
     nodes: Annotated[
         list[str] | None,
@@ -116,18 +114,11 @@ def _wanted(network: BeliefNetwork, nodes: list[str] | None, columns: Sequence[s
 
 def _schema(network: BeliefNetwork) -> Schema:
     """Which columns are numbers when rows are written as JSON: those of nodes whose states all are."""
+    from bayeswise.networks.learning.column_states import is_number
     from bayeswise.tables.schema.schema import Column, Schema
 
-    numeric = [name for name in network if all(_is_number(state) for state in network.states(name))]
+    numeric = [name for name in network if all(map(is_number, network.states(name)))]
     return Schema(tuple(Column(name, "category", "number") for name in numeric), None)
-
-
-def _is_number(state: Any) -> bool:
-    try:
-        float(state)
-    except ValueError:
-        return False
-    return True
 
 
 def _rows(

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli.commands.network import (
-    BELIEF,
-    GIVEN,
-    SOFT,
+    Given,
+    NetworkFile,
+    Soft,
     evidence_from,
     mixed_network_from,
     network_from,
     soft_from,
 )
+from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.options.pairs import by_name
 from bayeswise.cli.output.writing import json_document
 from bayeswise.foundation.errors import UsageError
@@ -31,13 +32,18 @@ if TYPE_CHECKING:
 
 
 def query(
-    file: Annotated[
-        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .dne, .uai (also .gz), or .bayeswise.")
-    ],
+    file: NetworkFile,
     names: Annotated[list[str] | None, typer.Argument(help="Nodes to query (default: all).")] = None,
-    given: Annotated[list[str] | None, GIVEN] = None,
-    soft: Annotated[list[str] | None, SOFT] = None,
-    belief: Annotated[list[str] | None, BELIEF] = None,
+    given: Given = None,
+    soft: Soft = None,
+    belief: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--belief",
+            metavar="NODE:STATE=P ...",
+            help="Soft evidence, given as the node's distribution after the update (Jeffrey's rule).",
+        ),
+    ] = None,
     joint: Annotated[bool, typer.Option("--joint", help="Show the joint distribution of the nodes.")] = False,
     do: Annotated[
         list[str] | None,
@@ -55,7 +61,7 @@ def query(
     memory: Annotated[
         float | None, typer.Option(metavar="GB", min=0.001, help="Memory for exact answers, in gigabytes [2].")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compute the posterior of nodes, given evidence.
 

@@ -7,14 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli.commands.network import (
-    GIVEN,
-    SOFT,
+    Given,
+    NetworkFile,
+    Soft,
     evidence_from,
     mixed_network_from,
     network_from,
     soft_from,
     strength_facts,
 )
+from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.options.pairs import by_name
 from bayeswise.cli.options.reading import open_table
 from bayeswise.cli.output.writing import check_output, json_document, saved, say
@@ -25,20 +27,19 @@ if TYPE_CHECKING:
     from bayeswise.networks import BeliefNetwork
     from bayeswise.networks.learning import EdgeStrengths
     from bayeswise.networks.mixed import MixedNetwork
+    from bayeswise.render.graph.picture import Picture
 
 _MOST_LINES = 20  # of one node in words
 
 
 def show(
-    file: Annotated[
-        str, typer.Argument(help="Network file: .bif, .xmlbif, .net, .xdsl, .dne, .uai (also .gz), or .bayeswise.")
-    ],
+    file: NetworkFile,
     names: Annotated[list[str] | None, typer.Argument(help="Nodes to show (default: all).")] = None,
     svg: Annotated[str | None, typer.Option(metavar="FILE", help="Write an SVG drawing; - for stdout.")] = None,
     html: Annotated[str | None, typer.Option(metavar="FILE", help="Write an HTML page with the drawing.")] = None,
     dot: Annotated[bool, typer.Option("--dot", help="Print the graph in Graphviz DOT.")] = False,
-    given: Annotated[list[str] | None, GIVEN] = None,
-    soft: Annotated[list[str] | None, SOFT] = None,
+    given: Given = None,
+    soft: Soft = None,
     around: Annotated[
         list[str] | None,
         typer.Option(metavar="NODE", help="Show only a node with its parents and children, and theirs."),
@@ -60,7 +61,7 @@ def show(
     weight: Annotated[
         str | None, typer.Option("--weight", metavar="COL", help="With --strengths: column of row weights.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """List the nodes of a network, or draw it with the posterior of each node.
 
@@ -90,17 +91,11 @@ def show(
             raise UsageError("evidence is shown in a drawing", fix="add --svg drawing.svg, or ask `network query`")
         print(json_document(_facts(network, wanted, found)) if as_json else _page(network, wanted, found))
         return
-    for path in (svg, html):
-        if path is not None and path != "-":
-            check_output(path, [file, *([] if strengths is None else [strengths])])
+    _check_places(svg, html, [file, *([] if strengths is None else [strengths])])
     evidence, likelihoods = evidence_from(network, given), soft_from(network, soft)
     beliefs = not no_beliefs and not (dot and svg is None and html is None and not evidence and not likelihoods)
     picture = network.picture(evidence, soft=likelihoods, nodes=wanted, beliefs=beliefs, title=title, strengths=found)
-    if dot:
-        print(picture.dot())
-    for path, text in ((svg, picture.svg), (html, picture.html)):
-        if path is not None:
-            _write(path, text())
+    _draw(picture, dot, svg, html)
 
 
 def _show_mixed(
@@ -121,15 +116,9 @@ def _show_mixed(
         words = "\n".join(line for name in wanted for line in _mixed_lines(network, name))
         print(json_document(_mixed_facts(network, wanted)) if as_json else words)
         return
-    for path in (svg, html):
-        if path is not None and path != "-":
-            check_output(path, [file])
+    _check_places(svg, html, [file])
     picture = network.picture(by_name(given or [], network.names, "--given", "NODE=STATE"), title=title)
-    if dot:
-        print(picture.dot())
-    for path, text in ((svg, picture.svg), (html, picture.html)):
-        if path is not None:
-            _write(path, text())
+    _draw(picture, dot, svg, html)
 
 
 def _mixed_lines(network: MixedNetwork, name: str) -> list[str]:
@@ -190,14 +179,24 @@ def _strengths(network: BeliefNetwork, table: str, score: str, resamples: int, w
         return strengths_in_table(source, network, **overrides)
 
 
-def _write(path: str, text: str) -> None:
-    if path == "-":
-        print(text)
-        return
+def _check_places(svg: str | None, html: str | None, inputs: list[str]) -> None:
+    for path in (svg, html):
+        if path is not None and path != "-":
+            check_output(path, inputs)
+
+
+def _draw(picture: Picture, dot: bool, svg: str | None, html: str | None) -> None:
+    """The drawing in each form that was asked for; - is stdout."""
     from bayeswise.foundation.atomic import write_bytes
 
-    write_bytes(path, text.encode("utf-8"))
-    say(saved(path, False))
+    if dot:
+        print(picture.dot())
+    for path, text in ((svg, picture.svg), (html, picture.html)):
+        if path == "-":
+            print(text())
+        elif path is not None:
+            write_bytes(path, text().encode("utf-8"))
+            say(saved(path, False))
 
 
 def _wanted(network: BeliefNetwork | MixedNetwork, names: list[str], around: list[str]) -> list[str]:

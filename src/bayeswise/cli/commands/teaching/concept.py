@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from bayeswise.cli.options import columns, reading
+from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.output.writing import json_document
 from bayeswise.foundation.errors import row_number
 from bayeswise.render.numbers import number
@@ -32,7 +33,7 @@ def run(
     category: columns.Categories = None,
     ignore: columns.Ignored = None,
     reader: reading.Reading,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Find the conjunctions of levels that are consistent with a table (version space); "?" stands for any level.
 

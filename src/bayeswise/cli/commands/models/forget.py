@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli.options import reading
+from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.output.writing import check_model_output, reported_warnings, saved, say
 from bayeswise.foundation.errors import NotMergedError
 from bayeswise.foundation.progress import Bar
@@ -38,7 +39,7 @@ def run(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model.")] = False,
     *,
     reader: reading.Reading,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Remove rows from a model: the result is the model that never saw them, byte for byte.
 

@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from bayeswise.cli.options import columns, reading
+from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.output.writing import json_document
 from bayeswise.tables.schema.inference import examine, find_leaks
 from bayeswise.tables.schema.report import report, stops
@@ -19,7 +20,7 @@ def run(
     *,
     kinds: columns.Kinds,
     reader: reading.Reading,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show the inferred kind of each column and the reason, the share of each class, and warnings.
 

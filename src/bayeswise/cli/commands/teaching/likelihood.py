@@ -41,13 +41,14 @@ def run(
 
     Parameters that are not drawn are those of the maximum, or those of --at.
     """
-    from bayeswise.cli.options.sample import family_of, numbers_by_name, numbers_of
+    from bayeswise.cli.options.pairs import numbers_by_name
+    from bayeswise.cli.options.sample import family_of, numbers_of
     from bayeswise.cli.output.writing import json_document
     from bayeswise.families.inspection.likelihood import Likelihood
 
     check_picture(png, [] if rows is None else [rows])
     found = Likelihood(family_of(family), numbers_of(data, rows, column, reader))
-    fixed = numbers_by_name(at, "--at")
+    fixed = numbers_by_name(at or [], "--at", "stddev=2")
     chosen, point = found.over(*(over or ()), fixed=fixed)
     places = [("maximum", found.check())] + ([("at", found.check(**point))] if fixed else [])
     if png is not None:

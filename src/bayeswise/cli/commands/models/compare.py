@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bayeswise.cli.options import columns, reading
+from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.output.writing import json_document
 from bayeswise.foundation.errors import FitError, UsageError
 from bayeswise.foundation.progress import Bar
@@ -40,7 +41,7 @@ def run(
     *,
     kinds: columns.Kinds,
     reader: reading.Reading,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Compare all kinds of models of a table by the log-loss, or the cost, of rows that they never saw.
 

@@ -43,6 +43,7 @@ def run(
     are free.
     """
     from bayeswise.cli.options.one_row import typed_row
+    from bayeswise.cli.options.pairs import numbers_by_name
     from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.writing import json_document
     from bayeswise.evaluation.empty_columns import next_test_for
@@ -57,7 +58,7 @@ def run(
         fitted,
         one.batch,
         table,
-        {**decision.prices, **_prices(price)},
+        {**decision.prices, **numbers_by_name(price or [], "--price", "lab=5")},
         prior=costs_option.new_prior(decision, prior, fitted.classes),
         depth=depth,
     )
@@ -68,13 +69,6 @@ def _numbers(cells: Any, names: tuple[str, ...]) -> dict[str, float]:
     from bayeswise.render.numbers import exact
 
     return {name: float(exact(cells[name], f"--row {name}")) for name in names if name in cells}
-
-
-def _prices(typed: list[str] | None) -> dict[str, float]:
-    from bayeswise.cli.options.pairs import by_number
-    from bayeswise.render.numbers import exact
-
-    return {n: float(exact(v, f"--price {n}")) for n, v in by_number(typed or [], "--price", "lab=5").items()}
 
 
 def _facts(answer: NextTest) -> dict[str, Any]:

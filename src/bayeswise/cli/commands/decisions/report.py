@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 import typer
 
-from bayeswise.cli.commands.check import Checking, evaluated
+from bayeswise.cli.commands.decisions.check import Checking, evaluated
 from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import check_output, say
 

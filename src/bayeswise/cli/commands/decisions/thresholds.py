@@ -8,6 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from bayeswise.cli.options import costs as costs_option
+from bayeswise.cli.options.command import AsJson
+from bayeswise.cli.options.pairs import numbers_by_name
 from bayeswise.foundation.errors import UsageError
 
 
@@ -22,7 +24,7 @@ def run(
         list[str] | None,
         typer.Option("--row", metavar="COL=VALUE ...", help="Values of the columns on which the costs depend."),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Show which action is best at which probability.
 
@@ -41,21 +43,12 @@ def run(
         names = decision.costs.columns
         typed = " ".join(quote(f"{name}=5") if quote(name) != name else f"{name}=..." for name in names)
         raise UsageError(f"the costs depend on the row: {' '.join(names)}", fix=f"add --row {typed}")
-    policy = rule(decision.costs, row=_cells(row))
+    policy = rule(decision.costs, row=numbers_by_name(row, "--row", "amount=5") if row else None)
     if prior and len(policy.costs.states) != 2:
         found = len(policy.costs.states)
         raise UsageError(f"--prior is for the likelihood ratio of two states; there are {found}", fix="leave it out")
     facts = _facts(policy, _prior(prior, decision, policy.costs.states))
     print(json_document(facts) if as_json else "\n".join(_lines(facts)))
-
-
-def _cells(typed: list[str] | None) -> dict[str, Any] | None:
-    from bayeswise.cli.options.pairs import by_number
-    from bayeswise.render.numbers import exact
-
-    if not typed:
-        return None
-    return {name: float(exact(value, f"--row {name}")) for name, value in by_number(typed, "--row", "amount=5").items()}
 
 
 def _prior(typed: list[str] | None, decision: Any, states: tuple[Any, ...]) -> dict[Any, float] | None:

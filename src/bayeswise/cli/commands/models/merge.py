@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.output.writing import check_model_output, reported_warnings, saved, say
 from bayeswise.foundation.errors import KindError, UsageError
 
@@ -17,7 +18,7 @@ def run(
     models: Annotated[list[str], typer.Argument(metavar="MODEL", help="Two or more model files.")],
     out: Annotated[str, typer.Option("-o", "--output", metavar="MODEL", help="Output file.")],
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Merge models of several tables: the result is the model of all rows together, byte for byte.
 
