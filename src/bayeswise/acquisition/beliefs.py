@@ -272,7 +272,7 @@ class BeliefsOfFewRows(BeliefsByClass):
         return super().contenders(strategy, is_open, weight) if near is None else near
 
     def _seen_on_the_screen(self, is_open: BoolArray) -> IntArray | None:
-        """All rows whose log odds may reach those of the row that seems best; None where that is no help."""
+        """All rows whose log odds may reach those of the row that seems best; None where that does not help."""
         if self._screen is None:
             self._screen = Screen(self._values, len(self._rows), Parts(self._pool.n_rows, _ROWS_ON_A_SCREEN))
         seen = self._screen.upper_log_odds(self._latest[0], self._log_prior, is_open)

@@ -38,7 +38,7 @@ class ActiveLearner:
                   know that it does not know, and `risk` needs some; "auto" draws half of the rows and changes that by
                   what asking is seen to gain (`gain`; for "ask" it is 0.1)
     warm_up       draw any row as long as a class has fewer than 3 labels, for at most 6 labels per class: uncertainty
-                  about a class that was hardly seen is no guide ("ask" and "random" have no warm-up)
+                  about a class that was hardly seen is not a guide ("ask" and "random" have no warm-up)
 
     >>> rows = [{"x": 0.0}, {"x": 1.0}, {"x": 9.0}, {"x": 10.0}]
     >>> learner = ActiveLearner.over(rows, target="y", classes=["low", "high"], kinds={"x": "number"})

@@ -102,7 +102,7 @@ def run(words: Sequence[str], verbose: bool = False) -> int:
     try:
         application(words, verbose)(list(words), prog_name="bayeswise")
     except SystemExit as stop:
-        # typer answers a closed pipe by a quiet exit 1; a reader that has seen enough is no failure
+        # typer answers a closed pipe by a quiet exit 1; a reader that has seen enough is not a failure
         if isinstance(stop.__context__, BrokenPipeError):
             raise stop.__context__ from None
         if stop.code == INTERRUPTED:  # typer answers Ctrl-C by this code without a word

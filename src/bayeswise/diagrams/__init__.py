@@ -1,8 +1,8 @@
 """Influence diagrams: what to do, and when, on what is known then.
 
-diagram.py     a network, decisions and utilities, checked when they meet
-nodes.py       chance, decision and utility nodes as one writes them down
-forbidden.py   options that are not allowed in some cases
+diagram.py     the diagram and the questions that it answers
+structure.py   a network, decisions and utilities, checked when they meet
+nodes.py       chance, decision and utility nodes as one writes them down; options that are forbidden in some cases
 attitude.py    what a sum is worth to somebody who minds risk
 attributes.py  several attributes of what is gained, weighed into one sum
 nested.py      tables nested by the states of the parents

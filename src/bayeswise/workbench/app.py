@@ -25,7 +25,6 @@ from bayeswise.workbench.pages import (
     data,
     diagram,
     explain,
-    files,
     jobs,
     label,
     model,
@@ -40,7 +39,7 @@ from bayeswise.workbench.workspace import Workspace
 BUNDLE = Path(__file__).parent / "bundle"  # what `make page` makes of page/
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".map": "application/json"}
 # routes are tried in this order: those of programs, which ask most often, come first
-PAGES = (service, files, jobs, data, model, costs, capacity, explain, trust, label, network, network_changes, diagram)
+PAGES = (service, data, jobs, model, costs, capacity, explain, trust, label, network, network_changes, diagram)
 
 
 def application(bench: Bench) -> FastAPI:

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import secrets
+import shlex
 import signal
 import subprocess
 import sys
@@ -55,6 +56,11 @@ class Job:
     version: str | None = None
     cancelled: bool = False
     process: subprocess.Popen[bytes] | None = field(default=None, repr=False)
+
+    @property
+    def command(self) -> str:
+        """The line for the shell."""
+        return shlex.join(["bayeswise", *(word for word in self.words if word != "--json")])
 
     @property
     def is_over(self) -> bool:

@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, StringConstraints
 
 from bayeswise.foundation.errors import BayeswiseError, ConflictError, NotFoundError, UsageError
 
@@ -18,9 +18,9 @@ FLAG = "--"  # stands for the value of an option that has none
 
 
 class Said(BaseModel):
-    """What a request or an answer holds; unknown fields are refused."""
+    """What a request or an answer holds; unknown fields are refused, and values of our own are read by their names."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, ser_json_inf_nan="null")
+    model_config = ConfigDict(extra="forbid", frozen=True, from_attributes=True, ser_json_inf_nan="null")
 
 
 class Problem(Said):
@@ -124,5 +124,3 @@ PROBLEMS: dict[int | str, dict[str, Any]] = {
     }.items()
 }
 """Answers of every route that can go wrong, for OpenAPI."""
-
-Rows = Annotated[int, Field(ge=0)]

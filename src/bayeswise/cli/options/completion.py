@@ -1,6 +1,6 @@
 """What a shell offers after TAB: columns and classes of the table or model on the line, kinds of models, settings.
 
-A line that is not complete is no place for errors or for waiting: of a table only the beginning is read, what takes
+A line that is not complete must not cause errors or waiting: of a table only the beginning is read, what takes
 longer than `SECONDS` is given up, and what cannot be found is not offered.
 """
 
@@ -22,7 +22,7 @@ SECONDS = 0.25
 _VARIABLE = "_BAYESWISE_COMPLETE"
 _SAMPLE = 1 << 16  # bytes of a table that are looked at
 _LARGEST = 1 << 20  # bytes of a model's document that are parsed
-_MOST = 200  # more names than this are no help
+_MOST = 200  # more names than this do not help
 _MODEL = ".bayeswise"
 _NOT_TABLES = (_MODEL, ".toml", ".bif", ".xdsl", ".net", ".xmlbif", ".dne", ".uai", ".html", ".png", ".svg", ".pdf")
 _TEXT = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat", "")

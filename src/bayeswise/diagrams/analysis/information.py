@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bayeswise.diagrams.diagram import InfluenceDiagram
     from bayeswise.diagrams.solving.solution import Solution
 
-_ROUNDING = 1e-13  # less is no value, and would send people to tests that tell nothing
+_ROUNDING = 1e-13  # less is rounding, and would send people to tests that tell nothing
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def _open(diagram: InfluenceDiagram, evidence: Mapping[str, Any] | None) -> list
 
 
 def _gained(then: Solution, now: Solution) -> float:
-    """The difference of two utilities, 0 where it is no more than rounding of what was added up."""
+    """The difference of two utilities, 0 where it is at most the rounding of what was added up."""
     difference = then.utility - now.utility
     if difference == 0.0:
         return 0.0

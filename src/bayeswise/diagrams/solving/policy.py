@@ -203,7 +203,7 @@ Cases: TypeAlias = Mapping[tuple[int, ...], int]  # states of what is known -> o
 Tree: TypeAlias = "int | tuple[int, tuple[tuple[tuple[int, ...], Tree], ...]]"
 
 _MOST_CASES = 2_000
-_MOST_LEAVES = 16  # a longer sentence is no help
+_MOST_LEAVES = 16  # a longer sentence does not help
 _SHORT = 5  # states in a row before 'else'
 _TRIED = 4  # up to so many variables every order is tried
 

@@ -1,8 +1,7 @@
 """The pages of the workbench, one file for what each of them asks: routes, and the form of requests and answers.
 
-files.py    the files of the workspace
 jobs.py     what runs in the background
-data.py     columns, kinds, reasons and pictures of a table
+data.py     the files of the workspace; columns, kinds, reasons and pictures of a table
 model.py    kinds of models, fitting, comparing, settings changed live
 model_commands.py  a fit or a comparison on the command line and in Python
 costs.py    posteriors as bytes, decision files, what decisions cost

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 from fastapi import APIRouter, Query
@@ -27,7 +27,6 @@ from bayeswise.workbench.messages import FLAG, PROBLEMS, Code, FileName, Name, S
 from bayeswise.workbench.workspace import version_of
 
 Cell = float | Annotated[str, StringConstraints(max_length=1_000)]
-Held = Literal["as it is", "leave-one-out"]
 
 
 class RowsView(Said):

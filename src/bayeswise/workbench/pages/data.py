@@ -1,4 +1,4 @@
-"""The Data page: what the columns of a table are taken for, and why, with a small picture of each by class."""
+"""The files of the workspace, and the Data page: what columns are taken for, and why, with a small picture by class."""
 
 from __future__ import annotations
 
@@ -7,15 +7,24 @@ from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 
+from bayeswise import __version__
 from bayeswise.tables.schema.inference import Examination, examine, find_leaks
 from bayeswise.tables.schema.report import report
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.distributions import Pictures, pictures_of
-from bayeswise.workbench.messages import PROBLEMS, Code, Said, SameAs, call, python, shell
+from bayeswise.workbench.messages import PROBLEMS, Code, FileView, Said, SameAs, call, python, shell
 from bayeswise.workbench.table_choice import TableChoice
 
 Remedy = Literal["category", "number", "count", "binary", "text", "ignore"]
 _REMEDY = re.compile(r"--(category|number|count|binary|text|ignore)\b")
+
+
+class WorkspaceView(Said):
+    """The folder, and what in it a page can open."""
+
+    folder: str
+    version: str
+    files: list[FileView]
 
 
 class PictureView(Said):
@@ -75,10 +84,16 @@ class DataView(Said):
 
 
 def routes(bench: Bench) -> APIRouter:
-    """GET /api/data."""
-    router = APIRouter(prefix="/api", tags=["data"], responses=PROBLEMS)
+    """GET /api/files and /api/data."""
+    router = APIRouter(prefix="/api", responses=PROBLEMS)
 
-    @router.get("/data")
+    @router.get("/files", tags=["files"])
+    def files() -> WorkspaceView:
+        """The tables, models, decisions, networks, label sessions and reports of the workspace."""
+        found = [FileView.model_validate(entry) for entry in bench.workspace.files()]
+        return WorkspaceView(folder=bench.workspace.root.name or "/", version=__version__, files=found)
+
+    @router.get("/data", tags=["data"])
     def data(choice: Annotated[TableChoice, Query()]) -> DataView:
         """What the columns of a table are taken for, and why."""
         path = bench.workspace.file(choice.table)
@@ -135,18 +150,9 @@ def _in_python(choice: TableChoice) -> str:
 
 
 def _column(found: dict[str, Any], pictures: Pictures, chosen: bool) -> ColumnView:
-    picture = pictures.by_column.get(found["name"])
-    drawn = (
-        None
-        if picture is None
-        else PictureView(
-            counts=picture.counts.tolist(),
-            edges=list(picture.edges),
-            levels=list(picture.levels),
-            others=picture.others,
-        )
-    )
     name = found["name"]
+    picture = pictures.by_column.get(name)
+    drawn = None if picture is None else PictureView(**{**vars(picture), "counts": picture.counts.tolist()})
     counted = {"distinct": pictures.distinct[name], "distinct_exact": True} if name in pictures.distinct else {}
     return ColumnView(**{**found, **counted}, chosen=chosen, picture=drawn)
 

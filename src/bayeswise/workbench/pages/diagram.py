@@ -205,10 +205,7 @@ def _information(diagram: InfluenceDiagram, evidence: dict[str, Any]) -> list[In
         found = diagram.information_values(evidence=evidence or None)
     except BayeswiseError:  # nothing could be looked at before a decision
         return []
-    return [
-        InformationView(nodes=list(map(str, each.nodes)), decision=str(each.decision), value=float(each.value))
-        for each in found.values
-    ]
+    return [InformationView.model_validate(each) for each in found.values]
 
 
 def _tornado(diagram: InfluenceDiagram, evidence: dict[str, Any]) -> list[BarView]:

@@ -171,8 +171,6 @@ def rows_page(bench: Bench, table: str, start: int, count: int) -> RowsPage:
 def explain_view(bench: Bench, asked: ExplainRequest) -> ExplainView:
     """The account of a model, and of the action if there are costs."""
     model = bench.model_of_classes(asked.model)
-    if not hasattr(model, "explain"):
-        raise KindError("this kind of model does not explain its answers", fix="choose another model")
     batch = typed_batch(model.schema, model.vocabularies, asked.cells)
     account = model.explain(batch)
     if not isinstance(account, Account):
@@ -271,9 +269,7 @@ def _flip_view(change: Any) -> ChangeView | None:
     if change is None:
         return None
     found = change.to_dict()
-    return ChangeView(
-        to=str(found["to"]), proven=found["proven"], changes=found["changes"], posterior=found["posterior"]
-    )
+    return ChangeView(to=str(found["to"]), **{name: found[name] for name in ("proven", "changes", "posterior")})
 
 
 def _change(model: Any, account: Account, state: Any, asked: ExplainRequest) -> ChangeView | None:
@@ -296,16 +292,7 @@ def _nomogram(model: Any, account: Account, state: Any, against: Any) -> Nomogra
     except BayeswiseError:
         return None
     return NomogramView(
-        lines=[
-            LineView(
-                column=line.column,
-                values=list(line.values),
-                points=list(line.points),
-                current=line.current,
-                decisive=list(line.decisive),
-            )
-            for line in found.lines
-        ],
+        lines=[LineView.model_validate(line) for line in found.lines],
         at_zero=found.log_odds_at_zero,
         per_point=found.log_odds_per_point,
         total=found.total,
@@ -330,7 +317,7 @@ def _action(model: Any, batch: Any, account: Account, decision: Any, asked: Expl
     best = None
     try:
         answer = next_test_for(model, batch, costs, dict(decision.prices), prior=decision.prior_of(model.classes))
-        tests = [TestView(column=t.column, value=t.value, price=t.price, net=t.net) for t in answer.tests]
+        tests = [TestView.model_validate(test) for test in answer.tests]
         best = None if answer.best is None else answer.best.column
     except BayeswiseError:  # a model whose empty columns have no distribution
         tests = []

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Path
@@ -31,19 +30,7 @@ class JobView(Said):
 
     @classmethod
     def of(cls, job: Job) -> JobView:
-        return cls(
-            id=job.id,
-            state=job.state,
-            command=shlex.join(["bayeswise", *(word for word in job.words if word != "--json")]),
-            progress=job.progress,
-            done=job.done,
-            total=job.total,
-            seconds=job.seconds,
-            notes=list(job.notes),
-            output=job.output,
-            result=job.result,
-            problem=job.problem,
-        )
+        return cls.model_validate(job)
 
 
 def routes(bench: Bench) -> APIRouter:

@@ -16,18 +16,9 @@ from bayeswise.models.files import inner_of, kind_of
 from bayeswise.models.naive_bayes import NaiveBayesModel
 from bayeswise.models.registry import DEFAULT, MODELS
 from bayeswise.models.settings.description import settings_by_option, title_of
-from bayeswise.models.table_model import capabilities_of
+from bayeswise.models.table_model import TableModel, capabilities_of
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import (
-    PROBLEMS,
-    FileName,
-    Said,
-    SameAs,
-    arguments,
-    call,
-    python,
-    shell,
-)
+from bayeswise.workbench.messages import PROBLEMS, FileName, Said, SameAs, arguments, call, python, shell
 from bayeswise.workbench.pages.jobs import JobView
 from bayeswise.workbench.pages.model_commands import (
     CompareRequest,
@@ -117,7 +108,7 @@ def routes(bench: Bench) -> APIRouter:
             model=model,
             version=version_of(path),
             kind=kind_of(inner_of(fitted)),
-            facts=about_model(fitted) if hasattr(fitted, "schema") else {},
+            facts=about_model(fitted) if isinstance(fitted, TableModel) else {},
             live=_live_settings(fitted),
             same_as=SameAs(shell=shell("inspect", model), python=python(f"model = {call('bw.load', model)}", "model")),
         )

@@ -266,9 +266,7 @@ def _about_target(
     findings = account.to_dict()["findings"]
     for each in findings:
         each["value"] = each["value"] if isinstance(each["value"], dict) else str(each["value"])
-    paths = [
-        PathView(finding=path.finding, nodes=list(path.nodes), bits=path.bits) for path in account.paths(_MOST_PATHS)
-    ]
+    paths = [PathView.model_validate(path) for path in account.paths(_MOST_PATHS)]
     return found | {"state": str(account.state), "findings": [FindingView(**each) for each in findings], "paths": paths}
 
 

@@ -180,16 +180,8 @@ def _scores(evaluation: Evaluation) -> list[ScoreView]:
         p, true = evaluation.decisions.posterior[:, place], evaluation.truth == place
         brier = brier_parts(p, true, weights=evaluation.weights)
         score = log_parts(p, true, weights=evaluation.weights).score
-        found.append(
-            ScoreView(
-                state=str(state),
-                brier=brier.score,
-                miscalibration=brier.miscalibration,
-                discrimination=brier.discrimination,
-                uncertainty=brier.uncertainty,
-                log_score=score,
-            )
-        )
+        parts = {name: getattr(brier, name) for name in ("miscalibration", "discrimination", "uncertainty")}
+        found.append(ScoreView(state=str(state), brier=brier.score, **parts, log_score=score))
     return found
 
 

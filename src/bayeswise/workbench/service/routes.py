@@ -209,8 +209,6 @@ def _costs(given: Any) -> Costs:
 
 def _explain(held: Served, asked: bodies.Asked) -> Answered:
     _settings(asked)
-    if not hasattr(held.model, "explain"):
-        raise KindError(f"{held.name!r} does not explain its answers", fix="ask predict")
     if asked.block.n_rows > _MOST_EXPLAINED:
         raise FitError(f"{asked.block.n_rows:,} rows are too many", fix=f"send up to {_MOST_EXPLAINED:,} at once")
 

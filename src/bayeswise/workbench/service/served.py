@@ -16,7 +16,7 @@ from bayeswise.decisions.costs.warnings import CostWarning
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import BayeswiseError, KindError, NotFoundError, quoted
 from bayeswise.models.files import inner_of, kind_of, load
-from bayeswise.models.table_model import capabilities_of
+from bayeswise.models.table_model import TableModel, capabilities_of
 from bayeswise.networks.formats import MODEL_SUFFIX
 from bayeswise.workbench.workspace import Workspace
 
@@ -102,7 +102,7 @@ class ServedModels:
     def _loaded(self, name: str, path: Path, beside: Path, signature: tuple[Any, ...], held: Served | None) -> Served:
         try:
             model = load(path)
-            if not hasattr(model, "predict") or not hasattr(model, "schema"):
+            if not isinstance(model, TableModel):
                 raise KindError(
                     f"{name!r} holds a {kind_of(inner_of(model))}, not a model of a table", fix="ask another"
                 )
