@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.special import betaincinv, ndtri, stdtrit
 
-from bayeswise.foundation.quantiles import beta_quantile, beta_share, normal_quantile, student_quantile
+from bayeswise.foundation.special import beta_quantile, beta_share, normal_quantile, student_quantile
 
 SHARES = [1e-9, 1e-4, 0.025, 0.3, 0.5, 0.8, 0.975, 0.9999]
 

@@ -197,9 +197,8 @@ def next_test(
             f"a plan of {depth} tests out of {len(known)} has {cases:,} cases", fix="choose a smaller depth"
         )
     found = []
-    for name, outcomes in known.items():
-        rest = {other: each for other, each in known.items() if other != name}
-        after = _after(shares[0], table.table, outcomes, rest, paid, depth)
+    for name in known:
+        after = _Plan(table.table, paid).after(name, shares[0], known, depth)
         # a difference of rounding is no value: it would send people to tests that tell nothing
         saved = now - after if now - after > _ROUNDING * float(np.abs(table.table).max()) else 0.0
         found.append(TestValue(name, saved, paid[name]))
@@ -232,37 +231,23 @@ def _price(prices: Mapping[str, float] | float, name: str) -> float:
     return price
 
 
-def _after(
-    weights: FloatArray,
-    table: FloatArray,
-    outcomes: Any,
-    rest: Mapping[str, Any],
-    prices: Mapping[str, float],
-    depth: int,
-) -> float:
-    """The expected cost once a column is known, the plan for the others included but not its own price."""
-    if depth == 1 or not rest:
-        return float(outcomes.least_cost(weights, table))
-    total = 0.0
-    for likelihood in outcomes.likelihood:
-        joint = weights * likelihood
-        mass = float(joint.sum())
-        if mass > 0.0:
-            total += _planned(joint, mass, table, rest, prices, depth - 1)
-    return total
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """Tests bought one after the other, and the best action after them."""
 
+    table: FloatArray  # (n_actions, n_states)
+    prices: Mapping[str, float]
 
-def _planned(
-    joint: FloatArray,
-    mass: float,
-    table: FloatArray,
-    columns: Mapping[str, Any],
-    prices: Mapping[str, float],
-    depth: int,
-) -> float:
-    """The least of acting now and of each test with what follows; costs are in proportion to the mass."""
-    least = float((table @ joint).min())
-    for name, outcomes in columns.items():
+    def after(self, name: str, weights: FloatArray, columns: Mapping[str, Any], depth: int) -> float:
+        """The expected cost once a column is known, the plan for the others included but not its own price."""
         rest = {other: each for other, each in columns.items() if other != name}
-        least = min(least, prices[name] * mass + _after(joint, table, outcomes, rest, prices, depth))
-    return least
+        if depth == 1 or not rest:
+            return float(columns[name].least_cost(weights, self.table))
+        joints = (weights * likelihood for likelihood in columns[name].likelihood)
+        return sum(self._least(joint, rest, depth - 1) for joint in joints if joint.sum() > 0.0)
+
+    def _least(self, joint: FloatArray, columns: Mapping[str, Any], depth: int) -> float:
+        """The least of acting now and of each test with what follows; costs are in proportion to the mass."""
+        mass = float(joint.sum())
+        bought = (self.prices[name] * mass + self.after(name, joint, columns, depth) for name in columns)
+        return min(float((self.table @ joint).min()), *bought)

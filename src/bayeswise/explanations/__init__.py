@@ -11,7 +11,6 @@ class_densities.py  classes along one column: density, posterior, regions and er
 class_plane.py      classes over two columns: regions and contours
 nomogram.py         points to add up, and the probability they stand for
 wording.py          weights, factors and values in words
-plain.py            for JSON and dataframes
 text.py             for a terminal
 html.py             for a page
 plots/              as pictures

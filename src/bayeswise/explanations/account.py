@@ -14,7 +14,8 @@ from bayeswise.explanations.balance import Balance, weigh
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
 from bayeswise.posteriors.normalise import normalise
-from bayeswise.render.plain import Tabular
+from bayeswise.render.labels import shown
+from bayeswise.render.plain import Tabular, json_number, json_value
 from bayeswise.tables.schema.labels import Label, find_state
 
 if TYPE_CHECKING:
@@ -190,15 +191,38 @@ class Account(Tabular):
     # -- as data, text, pages and pictures --
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; minus infinity is the text "-inf"."""
-        from bayeswise.explanations.plain import account_dict
-
-        return account_dict(self)
+        return {
+            "title": self.title,
+            "convention": self.convention,
+            "states": [json_value(state) for state in self.states],
+            "log_prior": _json_numbers(self.log_prior),
+            "contributions": [
+                {
+                    "column": c.column,
+                    "value": json_value(c.value),
+                    "log_likelihood": _json_numbers(c.log_likelihood),
+                    "note": c.note,
+                }
+                for c in self.contributions
+            ],
+            "log_joint": _json_numbers(self.log_joint),
+            "posterior": _json_numbers(self.posterior),
+            "most_probable": json_value(self.most_probable),
+            "balance": self.weigh().to_dict() if len(self.states) > 1 else None,
+        }
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """One line for the prior, each column and the posterior: column, value, log_STATE ..., note."""
-        from bayeswise.explanations.plain import account_columns
-
-        return account_columns(self)
+        """One line for the prior, each column and the joint: column, value (as text), log_STATE ..., note."""
+        names = [f"log_{state}" for state in self.states]
+        if len(set(names)) < len(names):
+            names = [f"log_{state!r}" for state in self.states]
+        lines = [*self.log_terms, self.log_joint]
+        return {
+            "column": ["(prior)", *self.columns, "(joint)"],
+            "value": ["", *(shown(c.value) for c in self.contributions), ""],
+            **{name: [float(line[k]) for line in lines] for k, name in enumerate(names)},
+            "note": ["", *(c.note for c in self.contributions), ""],
+        }
 
     def to_text(self, state: Label | None = None, against: Label | None = None, *, width: int = 80) -> str:
         """Bars for a terminal of that width, without colour."""
@@ -248,3 +272,7 @@ def _frozen(log_terms: Any, what: str) -> FloatArray:
         raise ParameterError(f"{what} must be numbers or -inf; found {terms.tolist()}", fix="look at that cell")
     terms.setflags(write=False)
     return terms
+
+
+def _json_numbers(array: FloatArray) -> list[float | str]:
+    return [json_number(number) for number in array.tolist()]

@@ -15,6 +15,7 @@ from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.posteriors.normalise import probability_of
 from bayeswise.render.numbers import probability as probability_text
+from bayeswise.render.plain import json_number, json_value
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
@@ -69,6 +70,19 @@ class Balance:
         head, tail = self.ranked[: n - 1], self.ranked[n - 1 :]
         rest = math.fsum(weight.log_ratio for weight in tail)
         return (*head, Weight(f"{len(tail):,} other columns", "", rest))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; infinities are text."""
+        return {
+            "state": json_value(self.state),
+            "against": json_value(self.against),
+            "log_prior_odds": json_number(self.log_prior_odds),
+            "weights": [
+                {"column": each.column, "value": json_value(each.value), "log_ratio": json_number(each.log_ratio)}
+                for each in self.weights
+            ],
+            "log_odds": json_number(self.log_odds),
+        }
 
 
 def weigh(account: Account, state: int, against: int | None) -> Balance:

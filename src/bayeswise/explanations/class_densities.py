@@ -87,7 +87,7 @@ class ClassDensities(Tabular):
             return cls(column, classes, shares, *_levels_of(classes, given))
         made = [of_mapping(each, family) if family and isinstance(each, Mapping) else each for each in given]
         for state, each in zip(classes, made, strict=True):
-            _check(state, each)
+            check_distribution(state, each)
         if len({hasattr(each, "logpdf") for each in made}) == 2:
             raise ParameterError("some classes have a density and some have counts", fix="give one kind for all")
         return cls(column, classes, shares, tuple(made))
@@ -245,7 +245,7 @@ class ClassDensities(Tabular):
     def _mass(self, cuts: Sequence[float]) -> FloatArray:
         """(n_states, n_regions) p(class) P(x in the region | class)."""
         if self.kind == "number":
-            shares = np.array([_between(each, cuts) for each in self.likelihoods])
+            shares = np.array([shares_between(each, cuts) for each in self.likelihoods])
         else:
             x = self._all_values
             region = np.searchsorted(cuts, x)
@@ -310,25 +310,26 @@ def _levels_of(classes: tuple[Label, ...], given: Sequence[Any]) -> tuple[tuple[
     return tuple(made), names
 
 
-def _check(state: Label, given: Any) -> None:
-    """Refuse what is not a distribution, and one whose parameters make it none."""
-    needs = ("logpdf" if hasattr(given, "logpdf") else "logpmf", "cdf", "ppf")
+def check_distribution(state: Label, given: Any, *, number: bool = False) -> None:
+    """Refuse what is not a distribution (of a number), and one whose parameters make it none."""
+    word, by_name = ("density", "") if number else ("distribution", ', or parameters by name and family="normal"')
+    needs = ("logpdf" if number or hasattr(given, "logpdf") else "logpmf", "cdf", "ppf")
     lacks = [name for name in needs if not callable(getattr(given, name, None))]
     if lacks:
         raise ParameterError(
-            f"the distribution of {state!r} has no {lacks[0]}; found {type(given).__name__}",
-            fix='give one of scipy.stats, such as norm(0, 1), or parameters by name and family="normal"',
+            f"the {word} of {state!r} has no {lacks[0]}; found {type(given).__name__}",
+            fix=f"give one of scipy.stats, such as norm(0, 1){by_name}",
         )
     with np.errstate(all="ignore"):
         quartiles = np.asarray(given.ppf(np.array([0.25, 0.75])), dtype=np.float64)
     if not np.isfinite(quartiles).all() or (needs[0] == "logpdf" and not quartiles[0] < quartiles[1]):
         raise ParameterError(
-            f"the distribution of {state!r} has the quartiles {quartiles[0]:g} and {quartiles[1]:g}",
+            f"the {word} of {state!r} has the quartiles {quartiles[0]:g} and {quartiles[1]:g}",
             fix="give it a spread above 0",
         )
 
 
-def _between(given: Any, cuts: Sequence[float]) -> FloatArray:
+def shares_between(given: Any, cuts: Sequence[float]) -> FloatArray:
     """(n_regions,) the probability of each region, without cancellation in the right tail."""
     below = np.concatenate([[0.0], [float(given.cdf(cut)) for cut in cuts], [1.0]])
     found = np.diff(below)

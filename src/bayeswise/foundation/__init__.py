@@ -7,8 +7,7 @@ exact.py           arrays of exact sums, an abelian group to the last bit
 dyadic.py          exact arithmetic on dyadic rationals, so that derived quantities round once
 directed_graph.py  an order without cycles, ancestors, blankets, separation
 atomic.py          files that are there whole or not at all
-quantiles.py       quantiles of single numbers, without scipy
-special.py         special functions of scipy, loaded when they are called
+special.py         special functions of scipy, loaded when they are called; quantiles without scipy
 reading.py         bytes of files, and of pipes that give them once
 threads.py         one pool of threads, and a limit on all of them
 late.py            names of a package that are imported when they are first used

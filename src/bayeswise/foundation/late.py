@@ -13,7 +13,7 @@ def late_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], 
 
     A name that is also a file of the package is imported at once: to import the file would put it in its place.
 
-    >>> get, names = late_names("bayeswise.foundation", {"bayeswise.foundation.quantiles": "beta_quantile"})
+    >>> get, names = late_names("bayeswise.foundation", {"bayeswise.foundation.special": "beta_quantile"})
     >>> get("beta_quantile")(1.0, 1.0, 0.25)
     0.25
     >>> get("gamma_quantile")

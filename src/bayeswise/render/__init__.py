@@ -6,8 +6,7 @@ plain.py     plain data for JSON and dataframes
 terminal.py  aligned columns, bars, wrapped lines, and terminals that lack some characters
 theme.py     the one palette
 page.py      the one shell of HTML: pages, fragments of notebooks, tables, bars
-display.py   what all matplotlib displays share
-stepped.py   displays of something that changes step by step: small multiples, animations
+display.py   what all matplotlib displays share; those of something that changes step by step
 svg.py       small charts in SVG without any package
 graph/       directed graphs, laid out and drawn
 """

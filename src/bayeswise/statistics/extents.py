@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray, stacked
 from bayeswise.statistics.cells import real_cells
-from bayeswise.statistics.protocol import Weights, refuse_amounts, refuse_negative
+from bayeswise.statistics.protocol import Additive, Weights, refuse_amounts, refuse_negative
 
 MOST_COLUMNS = 256  # of which extents are kept: about 8 bytes for each bucket, a few hundred buckets for each column
 _OF_COLUMN = 1 << 15  # keys; that of bucket b of column c is c 2^15 + 2^14 + b
@@ -52,7 +52,7 @@ class Span:
 
 
 @dataclass(frozen=True, eq=False)
-class Extents:
+class Extents(Additive):
     """How many cells of each column are in each bucket, of all groups together; missing cells are in none.
 
     >>> Extents.of(np.array([[3.1], [40.0], [np.nan]])).span(0)
@@ -63,6 +63,8 @@ class Extents:
     n_columns: int
     keys: CodeArray  # (n_buckets,) of the buckets that have cells, ascending
     weight: ExactArray  # (n_buckets,) of the cells in them, above zero
+
+    sums = ("rows",)  # whose first axis is that of groups; buckets are those of all
 
     def __post_init__(self) -> None:
         if self.weight.shape != self.keys.shape or len(self.rows.shape) != 1:
@@ -108,16 +110,6 @@ class Extents:
         refuse_negative([rows, left], "a count of rows")
         seen = ~left.is_zero()
         return Extents(rows, self.n_columns, keys[seen], left[seen])
-
-    def regroup(self, positions: IntArray, n_groups: int) -> Extents:
-        return Extents(self.rows.scatter_to(positions, n_groups), self.n_columns, self.keys, self.weight)
-
-    def take(self, groups: IntArray) -> Extents:
-        """The chosen groups, in the chosen order; the buckets stay those of all."""
-        return Extents(self.rows[groups], self.n_columns, self.keys, self.weight)
-
-    def pooled(self) -> Extents:
-        return Extents(self.rows.sum()[None], self.n_columns, self.keys, self.weight)
 
     def _side_by_side(self, other: Extents) -> tuple[CodeArray, ExactArray, ExactArray]:
         """The keys of both, and the weights of each there."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.quantiles import beta_quantile, normal_quantile, student_quantile
+from bayeswise.foundation.special import beta_quantile, normal_quantile, student_quantile
 from bayeswise.render.numbers import interval, number
 
 _LEAST, _MOST = 1e-140, 1e140  # between which squares and sums of many numbers are safe

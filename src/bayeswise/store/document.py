@@ -277,12 +277,8 @@ class Document:
         """The tree as JSON."""
         return tree_bytes(self.tree)
 
-    def canonical_bytes(self) -> bytes:
-        """Bytes that are equal exactly when the packed values are equal."""
-        return b"".join(canonical_parts(self.text, self.tensors))
-
     def digest(self) -> str:
-        """The SHA-256 of the canonical bytes."""
+        """The SHA-256 of the canonical bytes, which are equal exactly when the packed values are."""
         sha256 = hashlib.sha256()
         for part in canonical_parts(self.text, self.tensors):
             sha256.update(part)

@@ -3,6 +3,7 @@
 The same model is the same bytes: no time, no version of the package, no order of a dict that is not part of
 the model. The tree of the document is a tensor of bytes, since a header could not hold a million labels.
 
+>>> from bayeswise.store.document import pack
 >>> data = model_bytes(pack({"smoothing": 1.0}), kind="example")
 >>> kind, document = read_bytes(data)
 >>> kind, unpack(document, types=())
@@ -23,7 +24,6 @@ from typing import Any, BinaryIO, TypeAlias
 
 import numpy as np
 
-from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import ParameterError, StoreError
 from bayeswise.foundation.exact import ExactArray, side_by_side
 from bayeswise.store.container import (
@@ -39,7 +39,7 @@ from bayeswise.store.container import (
     read_header,
     read_tensors,
 )
-from bayeswise.store.document import DAMAGE, Document, Types, canonical_parts, pack, unpack
+from bayeswise.store.document import DAMAGE, Document, Types, canonical_parts, unpack
 from bayeswise.store.parsing import Tree, check_size, parse_json, tree_bytes
 
 PathLike: TypeAlias = str | os.PathLike[str]
@@ -63,11 +63,6 @@ class Note:
 
 
 # -- values and models --------------------------------------------------------------------------------------
-def write_value(path: PathLike, value: Any, kind: str, limits: Limits = LIMITS) -> None:
-    """Save a frozen value as a model of some kind."""
-    write_model(path, pack(value), kind, limits)
-
-
 def read_value(
     path: PathLike, types: Mapping[str, Types], limits: Limits = LIMITS, data: bytes | None = None
 ) -> tuple[str, Any]:
@@ -81,16 +76,6 @@ def read_value(
             known = " or ".join(map(repr, types))
             raise StoreError(f"it holds a model of kind {kind!r}; expected was {known}", fix="name another file")
         return kind, unpack(document, types[kind])
-
-
-def write_model(path: PathLike, document: Document, kind: str, limits: Limits = LIMITS) -> None:
-    """Save a document as a model of some kind; at any time the old file is there or the new one, whole."""
-    write_bytes(path, model_bytes(document, kind, limits))
-
-
-def read_model(path: PathLike, limits: Limits = LIMITS) -> tuple[str, Document]:
-    """The kind and the document of a model file."""
-    return read_bytes(contents(path, limits), name=path, limits=limits)
 
 
 def model_bytes(document: Document, kind: str, limits: Limits = LIMITS) -> bytes:

@@ -18,12 +18,13 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
+from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import ParameterError, StoreError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.store import file as store_file
-from bayeswise.store.container import Limits
-from bayeswise.store.document import Document, pack, unpack
-from bayeswise.store.file import describe, model_bytes, read_bytes, read_model, read_value, write_model, write_value
+from bayeswise.store.container import LIMITS, Limits
+from bayeswise.store.document import Document, canonical_parts, pack, unpack
+from bayeswise.store.file import PathLike, contents, describe, model_bytes, read_bytes, read_value
 from bayeswise.tables.schema.labels import Vocabulary
 
 FIRST = Path(__file__).with_name("format-1.bayeswise")
@@ -38,6 +39,18 @@ class Model:
 
 MODEL = Model(Vocabulary(["no", "yes", 1, True]), ExactArray.from_floats([[0.1, -3.0]]), 1.0)
 TYPES = {"example": (Model, Vocabulary)}
+
+
+def write_model(path: PathLike, document: Document, kind: str, limits: Limits = LIMITS) -> None:
+    write_bytes(path, model_bytes(document, kind, limits))
+
+
+def write_value(path: PathLike, value: Model, kind: str) -> None:
+    write_model(path, pack(value), kind)
+
+
+def read_model(path: PathLike, limits: Limits = LIMITS) -> tuple[str, Document]:
+    return read_bytes(contents(path, limits), name=path, limits=limits)
 
 
 def test_a_value_is_saved_and_loaded(tmp_path: Path) -> None:
@@ -91,7 +104,10 @@ def test_a_file_describes_itself_without_its_types(tmp_path: Path) -> None:
     told = describe(path)
     assert (told["kind"], told["format"], told["size"]) == ("example", store_file.FORMAT, path.stat().st_size)
     assert told["tensors"] == [{"name": "/sums", "type": "uint32", "shape": [1, 2, 3]}]
-    digest = hashlib.sha256(f"bayeswise {store_file.FORMAT} example\n".encode() + pack(MODEL).canonical_bytes())
+    digest = hashlib.sha256(
+        f"bayeswise {store_file.FORMAT} example\n".encode()
+        + b"".join(canonical_parts(pack(MODEL).text, pack(MODEL).tensors))
+    )
     assert told["checksum"] == digest.hexdigest()
 
 

@@ -11,8 +11,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from bayeswise.foundation.atomic import write_bytes
 from bayeswise.store.document import pack
-from bayeswise.store.file import model_bytes, read_bytes, read_model, write_model
+from bayeswise.store.file import contents, model_bytes, read_bytes
 
 N_KILLS = 60
 
@@ -20,16 +21,17 @@ N_KILLS = 60
 KILLED = """
 import os, random, signal, sys, time
 import numpy as np
+from bayeswise.foundation.atomic import write_bytes
 from bayeswise.store.document import pack
-from bayeswise.store.file import read_model, write_model
+from bayeswise.store.file import contents, model_bytes, read_bytes
 
 path, n_kills = sys.argv[1], int(sys.argv[2])
 models = [pack(np.full(100_000, value)) for value in (1.0, 2.0)]
 whole = [model.digest() for model in models]
-write_model(path, models[0], "example")
+write_bytes(path, model_bytes(models[0], "example"))
 start = time.perf_counter()
 for model in 2 * models:
-    write_model(path, model, "example")
+    write_bytes(path, model_bytes(model, "example"))
 one_write = (time.perf_counter() - start) / 4
 
 generator = random.Random(1)
@@ -39,11 +41,11 @@ for _ in range(n_kills):
     if not child:
         while True:
             for model in models:
-                write_model(path, model, "example")
+                write_bytes(path, model_bytes(model, "example"))
     time.sleep(generator.uniform(0.0, 4.0) * one_write)
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
-    seen.add(whole.index(read_model(path)[1].digest()))
+    seen.add(whole.index(read_bytes(contents(path))[1].digest()))
     partials = [name for name in os.listdir(os.path.dirname(path)) if name.endswith(".partial")]
     cut += len(partials)
     for name in partials:
@@ -67,13 +69,13 @@ def test_of_several_writers_the_last_whole_one_wins(tmp_path: Path) -> None:
     path = tmp_path / "model"
     documents = [pack(np.full(20_000, float(value))) for value in range(4)]
     whole = {model_bytes(document, "example") for document in documents}
-    write_model(path, documents[0], "example")
+    write_bytes(path, model_bytes(documents[0], "example"))
     failures: list[BaseException] = []
 
     def write(document: object) -> None:
         try:
             for _ in range(15):
-                write_model(path, document, "example")  # type: ignore[arg-type]
+                write_bytes(path, model_bytes(document, "example"))  # type: ignore[arg-type]
         except BaseException as error:
             failures.append(error)
 
@@ -87,5 +89,5 @@ def test_of_several_writers_the_last_whole_one_wins(tmp_path: Path) -> None:
     for writer in writers:
         writer.join()
     assert failures == []
-    assert read_model(path)[0] == "example"
+    assert read_bytes(contents(path))[0] == "example"
     assert [entry.name for entry in tmp_path.iterdir()] == ["model"]

@@ -10,7 +10,6 @@ from bayeswise.cli.options.one_row import OneRow
 from bayeswise.cli.options.pairs import class_of
 from bayeswise.cli.output.writing import say
 from bayeswise.explanations import Account, Flip, Steps, change_of
-from bayeswise.explanations.plain import balance_dict
 from bayeswise.foundation.atomic import replacing_text
 from bayeswise.foundation.errors import KindError, ParameterError
 from bayeswise.models.classifier import Classifier
@@ -170,7 +169,7 @@ def facts_of(
     account: Account, rival: Label, flip: bool, change: Flip | None, state: Label | None = None
 ) -> dict[str, Any]:
     facts = account.to_dict()
-    facts["balance"] = balance_dict(account.weigh(account.most_probable if state is None else state, rival))
+    facts["balance"] = account.weigh(account.most_probable if state is None else state, rival).to_dict()
     if flip:
         facts["flip"] = None if change is None else change.to_dict()
     return facts

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from bayeswise.decisions.costs.costs import Costs
-from bayeswise.explanations.class_densities import ClassDensities
+from bayeswise.explanations.class_densities import ClassDensities, check_distribution, shares_between
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.line_regions import Regions, regions
@@ -64,7 +64,7 @@ class FeatureRule:
         """The best rule for these densities and priors, by name of state."""
         states = tuple(label_of(state) for state in likelihoods)
         for state, density in zip(states, likelihoods.values(), strict=True):
-            _check_density(state, density)
+            check_distribution(state, density, number=True)
         if not states:
             raise ParameterError("there is no state", fix="give {state: distribution}, such as {'a': norm(0, 1)}")
         table = (costs if isinstance(costs, Costs) else Costs(costs)).aligned(states)
@@ -119,23 +119,6 @@ class FeatureRule:
         return f"FeatureRule({self}; risk {number(self.risk)})"
 
 
-def _check_density(state: Label, density: Any) -> None:
-    """Refuse what is not a distribution, and one whose parameters make it none: its quantiles are not numbers."""
-    lacks = [name for name in ("logpdf", "cdf", "ppf") if not callable(getattr(density, name, None))]
-    if lacks:
-        raise ParameterError(
-            f"the density of {state!r} has no {lacks[0]}; found {type(density).__name__}",
-            fix="give a distribution of scipy.stats, such as norm(0, 1)",
-        )
-    with np.errstate(all="ignore"):
-        quantiles = np.asarray(density.ppf(np.array([0.25, 0.75])), dtype=np.float64)
-    if not (np.isfinite(quantiles).all() and quantiles[0] < quantiles[1]):
-        raise ParameterError(
-            f"the density of {state!r} has the quartiles {quantiles[0]:g} and {quantiles[1]:g}",
-            fix="give it a spread above 0",
-        )
-
-
 def least_risk(table: FloatArray, prior: FloatArray, likelihoods: Sequence[Any]) -> float:
     """The risk of the best rule, for a prior that may sum to anything."""
     edges, chosen = regions(table, prior, likelihoods)
@@ -145,7 +128,5 @@ def least_risk(table: FloatArray, prior: FloatArray, likelihoods: Sequence[Any])
 def _risk(
     table: FloatArray, prior: FloatArray, likelihoods: Sequence[Any], edges: Sequence[float], chosen: Sequence[int]
 ) -> float:
-    below = np.array([[float(each.cdf(edge)) for edge in edges] for each in likelihoods]).reshape(len(prior), -1)
-    ends = np.concatenate([np.zeros((len(prior), 1)), below, np.ones((len(prior), 1))], axis=1)
-    inside = np.diff(ends, axis=1)  # (n_states, n_regions)
+    inside = np.array([shares_between(each, edges) for each in likelihoods])  # (n_states, n_regions)
     return float(np.sum(prior[:, None] * inside * table[list(chosen)].T))

@@ -3,14 +3,12 @@
 waterfall.py    from the prior log-odds to the posterior log-odds
 three_panel.py  prior x contributions = posterior
 nomogram.py     points as rulers
-densities.py    p(x | class), weighted and as a posterior over one column
+densities.py    p(x | class), weighted and as a posterior over one column; reducible and irreducible error of a rule
 regions.py      classes or actions over two columns, alone or side by side
-bayes_error.py  reducible and irreducible error of a boundary
 twins.py        a generative model beside its discriminative twin
 """
 
-from bayeswise.explanations.plots.bayes_error import BayesErrorDisplay
-from bayeswise.explanations.plots.densities import ClassDensityDisplay
+from bayeswise.explanations.plots.densities import BayesErrorDisplay, ClassDensityDisplay
 from bayeswise.explanations.plots.nomogram import NomogramDisplay
 from bayeswise.explanations.plots.regions import RegionDisplay, RegionsBesideDisplay
 from bayeswise.explanations.plots.three_panel import ThreePanelDisplay

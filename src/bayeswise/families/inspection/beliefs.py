@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bayeswise.families.inspection.plots import BeliefDisplay
-    from bayeswise.render.stepped import Chosen
+    from bayeswise.render.display import Chosen
 
 _LIMITS = (0.025, 0.975)
 

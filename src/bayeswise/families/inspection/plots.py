@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.render.display import Display, bare, headed, label, note, titled
+from bayeswise.render.display import Chosen, Display, SteppedDisplay, bare, headed, label, note, titled
 from bayeswise.render.numbers import number
-from bayeswise.render.stepped import Chosen, SteppedDisplay
 from bayeswise.render.theme import AGAINST, ERROR, FOR, INK, NEUTRAL, mixed, state_colour
 
 if TYPE_CHECKING:

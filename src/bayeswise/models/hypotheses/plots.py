@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bayeswise.render.display import bare, label, titled
-from bayeswise.render.stepped import Chosen, SteppedDisplay
+from bayeswise.render.display import Chosen, SteppedDisplay, bare, label, titled
 from bayeswise.render.theme import FOR, INK
 
 if TYPE_CHECKING:

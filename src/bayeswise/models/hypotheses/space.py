@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bayeswise.models.hypotheses.plots import PosteriorDisplay
-    from bayeswise.render.stepped import Chosen
+    from bayeswise.render.display import Chosen
 
 _LIKELIHOOD = "give {datum: {hypothesis: probability}}, or a function of (hypothesis, datum)"
 

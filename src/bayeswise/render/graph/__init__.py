@@ -4,7 +4,6 @@ picture.py  what is drawn, as plain values
 boxes.py    how wide a text is and how it is cut, how large a node is
 layout.py   the whole layout, part by part: the order of nodes on a line, and their places
 layers.py   the line on which each node stands
-svg.py      the picture as SVG
-plot.py    the picture by matplotlib
-dot.py      the picture in the language of Graphviz
+markup.py   the picture as SVG, and in the language of Graphviz
+plot.py     the picture by matplotlib
 """

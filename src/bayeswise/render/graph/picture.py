@@ -123,9 +123,9 @@ class Picture:
 
     def svg(self) -> str:
         """The drawing, a text that any browser shows."""
-        from bayeswise.render.graph.svg import text
+        from bayeswise.render.graph.markup import svg_text
 
-        return text(self)
+        return svg_text(self)
 
     def plot(self, ax: Any = None) -> GraphDisplay:
         """Draw it by matplotlib into the axes, or into a new figure."""
@@ -135,9 +135,9 @@ class Picture:
 
     def dot(self) -> str:
         """The graph in the language of Graphviz, for those who want to lay it out otherwise."""
-        from bayeswise.render.graph.dot import text
+        from bayeswise.render.graph.markup import dot_text
 
-        return text(self)
+        return dot_text(self)
 
     def html(self) -> str:
         """A page that holds the drawing."""

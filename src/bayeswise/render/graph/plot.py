@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from bayeswise.render.display import Display, label, titled
 from bayeswise.render.graph.boxes import HEADER, LINE, NAME_SIZE, PADDING, TEXT_SIZE, Box, line_of, shortened
 from bayeswise.render.graph.layout import Route, layout_of
+from bayeswise.render.graph.markup import colours_of
 from bayeswise.render.graph.picture import Kind, Picture, line_width
-from bayeswise.render.graph.svg import colours_of
 from bayeswise.render.theme import EDGE, GROUND, INK, NEUTRAL, TRACK
 
 if TYPE_CHECKING:

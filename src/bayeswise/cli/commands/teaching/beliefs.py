@@ -13,7 +13,7 @@ from bayeswise.foundation.errors import UsageError
 
 if TYPE_CHECKING:
     from bayeswise.families.inspection.beliefs import BeliefHistory
-    from bayeswise.render.stepped import Chosen
+    from bayeswise.render.display import Chosen
 
 _EXAMPLE = "beta:successes=1,failures=1, gamma:shape=2,rate=1, normal:mean=0,stddev=1 or dirichlet:red=1,blue=1"
 _MOST_SHOWN = 40

@@ -1,14 +1,14 @@
-"""A picture as SVG: boxes with bars, curves with arrows; nothing in it is fetched or run."""
+"""A picture as SVG, of which nothing is fetched or run: boxes with bars, curves with arrows; and as Graphviz reads it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from bayeswise.render.graph.boxes import HEADER, LINE, NAME_SIZE, PADDING, TEXT_SIZE, Box, line_of, shortened
+from bayeswise.render.graph.boxes import HEADER, LINE, NAME_SIZE, PADDING, TEXT_SIZE, Box, few, line_of, shortened
 from bayeswise.render.graph.boxes import width as width_of
 from bayeswise.render.graph.layout import Layout, Place, Route, layout_of
 from bayeswise.render.graph.picture import Bar, DrawnNode, Kind, Legend, Picture, Width, line_width
-from bayeswise.render.labels import markup
+from bayeswise.render.labels import allowed, markup
 from bayeswise.render.theme import CHANCE, DECISION, EDGE, GROUND, INK, NEUTRAL, OBSERVED, TRACK, UTILITY, NodeColours
 
 _MARGIN = 20.0
@@ -19,7 +19,7 @@ _COLOURS = {Kind.chance: CHANCE, Kind.decision: DECISION, Kind.utility: UTILITY}
 _FONT = "'Helvetica Neue', Helvetica, Arial, 'Liberation Sans', sans-serif"
 
 
-def text(picture: Picture) -> str:
+def svg_text(picture: Picture) -> str:
     """The drawing as one SVG element."""
     return "".join(_pieces(picture, layout_of(picture)))
 
@@ -180,3 +180,47 @@ def _centred(words: str, x: float, y: float, size: float, room: float, *, bold: 
     weight = ' font-weight="bold"' if bold else f' fill="{NEUTRAL}"'
     shown = markup(shortened(words, size, room + 1.0))
     return f'<text x="{_n(x)}" y="{_n(y)}" font-size="{size:g}" text-anchor="middle"{weight}>{shown}</text>'
+
+
+# -- Graphviz ------------------------------------------------------------------------------------------------
+_STYLES = {Kind.chance: "style=rounded", Kind.decision: "style=solid", Kind.utility: "shape=diamond"}
+
+
+def dot_text(picture: Picture) -> str:
+    """In the language of Graphviz; the lines of a node are its name, its notes and its bars."""
+    below = [picture.title] if picture.title else []
+    if picture.legend is not None:
+        samples = ", ".join(f"{sample.value} {line_width(sample):.2g}" for sample in picture.legend.samples)
+        below.append(f"width: {picture.legend.words}" + (f" ({samples} points)" if samples else ""))
+    lines = [f"  label={quoted(chr(10).join(below))};"] if below else []
+    lines += ["  node [shape=box];"]
+    lines += [f"  {quoted(node.name)} [{_attributes(node)}];" for node in picture.nodes]
+    for start, end in picture.edges:
+        lines.append(f"  {quoted(start)} -> {quoted(end)}{_of_edge(picture, (start, end))};")
+    return "\n".join(["digraph {", *lines, "}"])
+
+
+def _of_edge(picture: Picture, edge: tuple[str, str]) -> str:
+    parts = ["style=dashed"] if edge in picture.dashed else []
+    width = picture.widths.get(edge)
+    if width is not None:
+        parts += [f"penwidth={line_width(width):.2f}", f"tooltip={quoted(width.value)}"]
+    return f" [{', '.join(parts)}]" if parts else ""
+
+
+def _attributes(node: DrawnNode) -> str:
+    parts = [_STYLES[node.kind]] + (["penwidth=2"] if node.marked else [])
+    below = [*node.notes, *map(line_of, few(node.bars))]
+    if below:
+        parts.append(f"label={quoted(chr(10).join([node.name, *below]))}")
+    return ", ".join(parts)
+
+
+def quoted(name: str) -> str:
+    r"""A name as Graphviz reads it back.
+
+    >>> print(quoted('say "yes"\n'))
+    "say \"yes\"\n"
+    """
+    escaped = allowed(name).replace("\\", "\\\\").replace('"', '\\"').replace("\r", "").replace("\n", "\\n")
+    return f'"{escaped}"'
