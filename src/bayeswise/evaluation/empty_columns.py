@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.information import Densities, NextTest, Outcomes, next_test
+from bayeswise.families.distributions import NAMES, distribution, parameters_at
 from bayeswise.families.normal import Normal
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError
@@ -23,10 +24,6 @@ from bayeswise.posteriors.prior import shifted
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.schema.names import find_name
 
-if TYPE_CHECKING:
-    from bayeswise.models.gaussian_bayes import GaussianBayesModel
-
-
 _TAIL = 1e-13  # of the mass of a count in any state: what is beyond is one outcome
 _MOST_COUNTS = 20_000  # outcomes of one column
 
@@ -37,22 +34,15 @@ def family_outcomes(family: Any, parameters: Any, column: int, n_states: int) ->
     Densities are those of scipy.stats, so that regions end where an action changes and hold what the distribution
     function says, without a grid. Counts are listed up to a tail of 1e-13, which is one outcome more.
     """
-    make = _MAKERS.get(family.name)
-    if make is None:
+    if family.name not in NAMES:
         return f"the family {family.name!r} has no quantiles"
-    each = [make(family, _of_state(parameters, state, column)) for state in range(n_states)]
-    if any(one is None for one in each):
+    try:
+        each = [distribution(family.name, **parameters_at(family, parameters, k, column)) for k in range(n_states)]
+    except ParameterError:
         return "a class has one certain value, which is not a density"
     if not hasattr(each[0], "logpmf"):
         return Densities(tuple(each))
     return _counts(each)
-
-
-def _of_state(parameters: Any, state: int, column: int) -> dict[str, float]:
-    """One number for each parameter; those that all states or columns share are repeated."""
-    shape = np.broadcast_shapes(*(np.shape(value) for value in vars(parameters).values()))
-    arrays = {name: np.broadcast_to(np.asarray(value), shape) for name, value in vars(parameters).items()}
-    return {name: float(array[min(state, shape[0] - 1), column]) for name, array in arrays.items()}
 
 
 def _counts(each: list[Any]) -> Outcomes | str:
@@ -65,90 +55,6 @@ def _counts(each: list[Any]) -> Outcomes | str:
     names: tuple[Any, ...] = (*values.tolist(), f"above {int(most)}")
     table = np.vstack([likelihood, rest])
     return Outcomes(names, table / table.sum(axis=0))
-
-
-def _normal(family: Any, p: dict[str, float]) -> Any:
-    from scipy.stats import norm
-
-    return norm(p["mean"], p["stddev"]) if p["stddev"] > 0 else None
-
-
-def _log_normal(family: Any, p: dict[str, float]) -> Any:
-    from scipy.stats import lognorm
-
-    return lognorm(p["stddev"], scale=np.exp(p["mean"])) if p["stddev"] > 0 else None
-
-
-def _exponential(family: Any, p: dict[str, float]) -> Any:
-    from scipy.stats import expon
-
-    return expon(scale=1.0 / p["rate"]) if np.isfinite(p["rate"]) else None
-
-
-def _gamma(family: Any, p: dict[str, float]) -> Any:
-    from scipy.stats import gamma
-
-    return gamma(p["shape"], scale=1.0 / p["rate"]) if np.isfinite(p["rate"]) else None
-
-
-def _beta(family: Any, p: dict[str, float]) -> Any:
-    from scipy.stats import beta
-
-    return beta(p["alpha"], p["beta"]) if np.isfinite(p["alpha"] + p["beta"]) else None
-
-
-def _laplace(family: Any, p: dict[str, float]) -> Any:
-    from scipy.stats import laplace
-
-    return laplace(p["location"], p["scale"]) if p["scale"] > 0 else None
-
-
-def _student_t(family: Any, p: dict[str, float]) -> Any:
-    from scipy.stats import norm, t
-
-    if not p["scale"] > 0:
-        return None
-    wide = np.isfinite(p["freedom"])
-    return t(p["freedom"], p["location"], p["scale"]) if wide else norm(p["location"], p["scale"])
-
-
-def _poisson(family: Any, p: dict[str, float]) -> Any:
-    from scipy.stats import poisson
-
-    return poisson(p["rate"])
-
-
-def _geometric(family: Any, p: dict[str, float]) -> Any:
-    from scipy.stats import geom
-
-    return geom(p["probability"], loc=-1) if p["probability"] > 0 else None  # failures, not trials
-
-
-def _bernoulli(family: Any, p: dict[str, float]) -> Any:
-    from scipy.stats import bernoulli
-
-    return bernoulli(p["probability"])
-
-
-def _binomial(family: Any, p: dict[str, float]) -> Any:
-    from scipy.stats import binom
-
-    return binom(int(family.trials), p["probability"])
-
-
-_MAKERS = {
-    "normal": _normal,
-    "log-normal": _log_normal,
-    "exponential": _exponential,
-    "gamma": _gamma,
-    "beta": _beta,
-    "laplace": _laplace,
-    "student-t": _student_t,
-    "poisson": _poisson,
-    "geometric": _geometric,
-    "bernoulli": _bernoulli,
-    "binomial": _binomial,
-}
 
 
 def gaussian_outcomes(

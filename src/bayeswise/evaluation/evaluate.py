@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -60,7 +60,7 @@ class Evaluation(Tabular):
     @property
     def cost_per_case(self) -> Estimate:
         """The mean cost, with its interval."""
-        return self._learned(lambda each: each.cost)
+        return self._over_folds(self.cost, self._bounds, "cost_per_case")
 
     @cached_property
     def always(self) -> dict[Label, Estimate]:
@@ -78,13 +78,10 @@ class Evaluation(Tabular):
     @cached_property
     def most_probable(self) -> Estimate:
         """The mean cost of believing the most probable state and acting on it as if it were certain."""
-        return self._learned(Evaluation._cost_of_most_probable)
-
-    def _cost_of_most_probable(self) -> FloatArray:
         believed = np.argmax(self.decisions.posterior, axis=1)
         one_hot = np.eye(len(self.decisions.states))[believed]
         acted = decide_rows(one_hot, self.decisions.costs, self.columns).best
-        return self.paid[np.arange(len(acted)), acted]
+        return self._over_folds(self.paid[np.arange(len(acted)), acted], self._bounds, "most_probable")
 
     @property
     def perfect(self) -> Estimate:
@@ -97,7 +94,7 @@ class Evaluation(Tabular):
     @property
     def expected(self) -> Estimate:
         """The mean cost that the posteriors promised; far from what was paid, they are not calibrated."""
-        return self._learned(lambda each: each.decisions.least_cost)
+        return self._over_folds(self.decisions.least_cost, self._bounds, "expected")
 
     @property
     def beyond_promise(self) -> Estimate:
@@ -107,20 +104,14 @@ class Evaluation(Tabular):
             values = self.cost - self.decisions.least_cost
         if not np.isfinite(values).all():  # costs at both ends of the range: nothing can be said
             return Estimate(0.0, -np.inf, np.inf)
-        inflation = variance_inflation(self.n_folds)
-        bounds = (-size, size) if np.isfinite(size) else None
-        found = mean_with_interval(values, self.weights, self.level, bounds, inflation)
-        return found if self.in_folds is None else found.around(self.in_folds.beyond_promise)
+        return self._over_folds(values, (-size, size) if np.isfinite(size) else None, "beyond_promise")
 
     @property
     def beyond_entropy(self) -> Estimate:
         """The mean log-loss less the entropy of the posteriors, which is what they promise it to be."""
         log_p = np.maximum(log(self.decisions.posterior), LOG_LEAST)
         entropy = -(self.decisions.posterior * log_p).sum(axis=1)
-        values = np.minimum(self.surprise, -LOG_LEAST) - entropy
-        inflation = variance_inflation(self.n_folds)
-        found = mean_with_interval(values, self.weights, self.level, None, inflation)
-        return found if self.in_folds is None else found.around(self.in_folds.beyond_entropy)
+        return self._over_folds(np.minimum(self.surprise, -LOG_LEAST) - entropy, None, "beyond_entropy")
 
     @cached_property
     def surprise(self) -> FloatArray:
@@ -133,9 +124,7 @@ class Evaluation(Tabular):
         """The mean log-loss, with its interval."""
         if not np.isfinite(self.surprise).all():
             return Estimate(np.inf, np.inf, np.inf)
-        inflation = variance_inflation(self.n_folds)
-        found = mean_with_interval(self.surprise, self.weights, self.level, (0.0, np.inf), inflation)
-        return found if self.in_folds is None else found.around(self.in_folds.log_loss)
+        return self._over_folds(self.surprise, (0.0, np.inf), "log_loss")
 
     @cached_property
     def paid_by_state(self) -> FloatArray:
@@ -173,11 +162,11 @@ class Evaluation(Tabular):
         """Of what no model has a part in."""
         return mean_with_interval(values, self.weights, self.level, bounds)
 
-    def _learned(self, values_of: Callable[[Evaluation], FloatArray]) -> Estimate:
-        """Of what models of folds did, which share learning rows."""
+    def _over_folds(self, values: FloatArray, bounds: Bounds | None, name: str) -> Estimate:
+        """Of what models of folds did, which share learning rows; `name` is what it is called in few folds."""
         inflation = variance_inflation(self.n_folds)
-        found = mean_with_interval(values_of(self), self.weights, self.level, self._bounds, inflation)
-        return found if self.in_folds is None else found.around(self.in_folds._learned(values_of))
+        found = mean_with_interval(values, self.weights, self.level, bounds, inflation)
+        return found if self.in_folds is None else found.around(getattr(self.in_folds, name))
 
     @property
     def interval(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +21,7 @@ from bayeswise.render.page import fragment, page, table, text_block
 from bayeswise.render.plain import json_number, json_value
 from bayeswise.render.terminal import aligned
 from bayeswise.render.theme import NEUTRAL, state_colour
-from bayeswise.statistics.intervals import variance_inflation
-
-if TYPE_CHECKING:
-    from bayeswise.evaluation.evaluate import Evaluation
-    from bayeswise.statistics.intervals import Estimate
-
+from bayeswise.statistics.intervals import Estimate, variance_inflation
 
 _MOST_STATES = 6
 

@@ -15,7 +15,9 @@ _MAKERS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "laplace": (("location", "scale"), lambda stats, location, scale: stats.laplace(location, scale)),
     "student-t": (
         ("location", "scale", "freedom"),
-        lambda stats, location, scale, freedom: stats.t(freedom, location, scale),
+        lambda stats, location, scale, freedom: (
+            stats.t(freedom, location, scale) if np.isfinite(freedom) else stats.norm(location, scale)
+        ),
     ),
     "exponential": (("rate",), lambda stats, rate: stats.expon(scale=1.0 / rate)),
     "gamma": (("shape", "rate"), lambda stats, shape, rate: stats.gamma(shape, scale=1.0 / rate)),
@@ -63,13 +65,16 @@ def distribution(family: str, /, **parameters: float) -> Any:
 
 
 def parameters_at(family: Any, parameters: Any, group: int, column: int) -> dict[str, float]:
-    """The parameters of one group and column of a fitted family, by the names that `distribution` takes."""
+    """The parameters of one group and column of a fitted family, by the names that `distribution` takes.
+
+    Those that all groups share have one row.
+    """
     names = _MAKERS[_known(family.name)][0]
     own = {"trials": family.trials} if "trials" in names else {}
     values = np.broadcast_arrays(
         *(np.asarray(own[name] if name in own else getattr(parameters, name)) for name in names)
     )
-    return {name: float(value[group, column]) for name, value in zip(names, values, strict=True)}
+    return {name: float(value[min(group, len(value) - 1), column]) for name, value in zip(names, values, strict=True)}
 
 
 def of_mapping(given: Mapping[str, Any], family: str) -> Any:

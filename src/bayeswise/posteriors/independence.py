@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.foundation.errors import ParameterError
@@ -103,29 +104,21 @@ def independence(table: JointTable, variables: Sequence[str], given: Sequence[st
     together = table.marginal(*names).exact
     conditions = table.marginal(*given).exact if given else {(): Fraction(1)}
     single = {name: table.marginal(name, *given).exact for name in variables}
-    levels = table.levels
     cells, bits = [], 0.0
     for condition, p_condition in conditions.items():
         if not p_condition:
             continue
-        for combination in _combinations([levels[name] for name in variables]):
+        for combination in product(*(table.levels[name] for name in variables)):
             joint = together.get((*combination, *condition), Fraction()) / p_condition
             parts = (
                 single[name].get((level, *condition), Fraction())
                 for name, level in zip(variables, combination, strict=True)
             )
-            product = math.prod((part / p_condition for part in parts), start=Fraction(1))
-            cells.append(((*combination, *condition), joint, product))
+            multiplied = math.prod((part / p_condition for part in parts), start=Fraction(1))
+            cells.append(((*combination, *condition), joint, multiplied))
             if joint:
-                bits += float(joint * p_condition) * math.log2(joint / product)
+                bits += float(joint * p_condition) * math.log2(joint / multiplied)
     return Independence(tuple(variables), tuple(given), tuple(cells), max(bits, 0.0))
-
-
-def _combinations(levels: Sequence[Sequence[Label]]) -> list[tuple[Label, ...]]:
-    found: list[tuple[Label, ...]] = [()]
-    for each in levels:
-        found = [(*before, level) for before in found for level in each]
-    return found
 
 
 def chain_rule(table: JointTable, cell: Mapping[str, Any], order: Sequence[str]) -> ChainRule:

@@ -114,17 +114,25 @@ def _visible(character: str) -> str:
 _SHOWN = 8
 
 
+def closest(label: object, among: Iterable[Value]) -> Value | None:
+    """The one whose text is most alike, whatever its case; None if none is.
+
+    >>> closest("spam ", ["Spam", "ham"])
+    'Spam'
+    """
+    by_fold = {str(known).casefold(): known for known in among}
+    return next((by_fold[text] for text in get_close_matches(str(label).casefold(), by_fold, n=1)), None)
+
+
 def guess(label: object, among: Sequence[object]) -> str:
     """What to type instead: the closest label, or the list of them.
 
     >>> guess("1", [0, 1])
     'did you mean 1 (int, not str)?'
     """
-    by_fold = {str(known).casefold(): known for known in among}
-    close = get_close_matches(str(label).casefold(), by_fold, n=1, cutoff=0.6)
-    if not close:
+    meant = closest(label, among)
+    if meant is None:
         shown = ", ".join(map(repr, among[:_SHOWN])) + (", ..." if len(among) > _SHOWN else "")
         return f"name one of {shown}"
-    meant = by_fold[close[0]]
     kinds = "" if type(meant) is type(label) else f" ({type(meant).__name__}, not {type(label).__name__})"
     return f"did you mean {meant!r}{kinds}?"

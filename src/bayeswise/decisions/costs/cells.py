@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from bayeswise.decisions.costs.expressions import Expression
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, SchemaError, row_number
-from bayeswise.render.labels import guess, shown
+from bayeswise.render.labels import closest, guess, shown
 from bayeswise.tables.schema.labels import Label, label_key, label_of
 
 Cell: TypeAlias = float | Expression
@@ -112,8 +111,7 @@ def cells_of(action: Label, entries: Any, states: tuple[Label, ...]) -> tuple[Ce
             raise CostError(f"the action {action!r} names the unknown state {state!r}", fix=guess(state, states))
     for state in states:
         if label_key(state) not in by_key:
-            close = get_close_matches(str(state).casefold(), [str(each).casefold() for each in entries], n=1)
-            alike = next((each for each in entries if close and str(each).casefold() == close[0]), None)
+            alike = closest(state, entries)
             fix = f"add {state!r}: COST to {action!r}"
             if alike is not None:
                 fix = f"write {alike!r} and {state!r} alike if they are one state, else {fix}"

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,7 @@ from bayeswise.decisions.costs.expressions import Expression
 from bayeswise.decisions.costs.warnings import cost_warnings, warn_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError
-from bayeswise.render.labels import guess, markup, shown
+from bayeswise.render.labels import closest, guess, markup, shown
 from bayeswise.tables.schema.labels import Label, label_key, label_of
 
 if TYPE_CHECKING:
@@ -250,9 +249,7 @@ class Costs:
 
         for name in self.columns:
             if row.get(name) is None:
-                others = [str(each) for each in row if each not in self.columns]
-                close = get_close_matches(name.casefold(), [each.casefold() for each in others], n=1)
-                meant = next((each for each in others if close and each.casefold() == close[0]), None)
+                meant = closest(name, [each for each in row if each not in self.columns])
                 fix = f"give {name} too" if meant is None else f"write {name} instead of {meant}"
                 raise CostError(f"the costs depend on {name!r}, which the row does not have", fix=fix)
         cells = self.of_rows(numbers_of({name: [row[name]] for name in self.columns}, self.columns), 1)

@@ -1,4 +1,4 @@
-"""A picture as SVG, of which nothing is fetched or run: boxes with bars, curves with arrows; and as Graphviz reads it."""
+"""A picture as SVG, of which nothing is fetched or run: boxes with bars, curves with arrows; and for Graphviz."""
 
 from __future__ import annotations
 
