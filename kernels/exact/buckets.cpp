@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "exact/counts.hpp"
+#include "exact/sweep/sweep.hpp"
 
 namespace bayeswise::exact {
 
@@ -15,7 +16,8 @@ constexpr uint32_t kLeadingBits = 1u << 15, kSign = 1u << 14, kInfinity = 0x7ffu
 constexpr int64_t kFewRows = 512;                  // which are sorted: counters take longer to be looked through
 constexpr int kColumnsAtOnce = 32;                 // whose counters take 4 MB
 constexpr std::size_t kStep = kLeadingBits + 592;  // so that columns of alike numbers use different lines of the cache
-constexpr int64_t kRowsAtOnce = 1 << 14;           // as codes, where rows have weights
+constexpr int kColumnsTogether = 4;
+constexpr int64_t kRowsAtOnce = 1 << 14;  // as codes, where rows have weights
 
 uint32_t leading_bits(double x) {
     uint64_t bits;
@@ -67,15 +69,39 @@ private:
 
     void count_columns(int64_t first, int columns) {
         counters_.assign(kStep * columns, 0);
-        for (int64_t r = 0; r < values_.rows; ++r) {
-            if (rows_.group(r) < 0) continue;
-            const char* cell = values_.data + r * values_.row_stride + first * values_.column_stride;
-            if (values_.column_stride == sizeof(T))
-                count_row({cell, sizeof(T)}, columns, counters_.data());
+        const bool by_column = values_.row_stride == sizeof(T) && values_.column_stride != sizeof(T);
+        for (int64_t begin = 0; begin < values_.rows; begin += kTileRows) {
+            counted_.clear();
+            for (int64_t r = begin; r < std::min(begin + kTileRows, values_.rows); ++r)
+                if (rows_.group(r) >= 0) counted_.push_back(r);
+            if (by_column)
+                for (int c = 0; c < columns; c += kColumnsTogether)
+                    count_strip(first + c, std::min(kColumnsTogether, columns - c), counters_.data() + kStep * c);
             else
-                count_row({cell, values_.column_stride}, columns, counters_.data());
+                for (int64_t r : counted_) {
+                    const char* cell = values_.data + r * values_.row_stride + first * values_.column_stride;
+                    if (values_.column_stride == sizeof(T))
+                        count_row({cell, sizeof(T)}, columns, counters_.data());
+                    else
+                        count_row({cell, values_.column_stride}, columns, counters_.data());
+                }
         }
         for (int c = 0; c < columns; ++c) keep_column(first + c, counters_.data() + kStep * c);
+    }
+
+    // A few columns, each of which lies in one piece; together, since alike numbers wait for each other's counter.
+    void count_strip(int64_t first, int columns, uint32_t* counters) {
+        const char* place = values_.data + first * values_.column_stride;
+        if (columns < kColumnsTogether) {
+            for (int64_t r : counted_) count_row({place + r * sizeof(T), values_.column_stride}, columns, counters);
+            return;
+        }
+        const Vector<T> column[] = {{place, sizeof(T)},
+                                    {place + values_.column_stride, sizeof(T)},
+                                    {place + 2 * values_.column_stride, sizeof(T)},
+                                    {place + 3 * values_.column_stride, sizeof(T)}};
+        for (int64_t r : counted_)
+            for (int c = 0; c < kColumnsTogether; ++c) ++counters[c * kStep + leading_bits(column[c][r])];
     }
 
     static void count_row(const Vector<T> cells, int columns, uint32_t* counters) {
@@ -165,6 +191,7 @@ private:
     const Rows& rows_;
     Buckets found_;
     std::vector<int32_t> sorted_, codes_;
+    std::vector<int64_t> counted_;    // rows
     std::vector<uint32_t> counters_;  // (columns, kStep)
     std::vector<double> weights_;
     std::vector<std::pair<CountLayout, Digits>> blocks_;

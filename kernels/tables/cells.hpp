@@ -59,6 +59,7 @@ struct LabelsSink {
     int32_t* out;
     const TextRules& rules;
     Levels& levels;
+    int32_t boolean_codes[2] = {-1, -1};
 
     void null(int64_t row) { out[row] = -1; }
     void text(int64_t row, std::string_view s) { out[row] = rules.null_words.contains(s) ? -1 : levels.of_text(s); }
@@ -70,7 +71,11 @@ struct LabelsSink {
         else
             out[row] = levels.of_bits(Tag::real, real_bits(x));
     }
-    void boolean(int64_t row, bool b) { out[row] = levels.of_bits(Tag::boolean, b ? 1 : 0); }
+    void boolean(int64_t row, bool b) {
+        int32_t& code = boolean_codes[b];
+        if (code < 0) code = levels.of_bits(Tag::boolean, b ? 1 : 0);
+        out[row] = code;
+    }
     void opaque(int64_t) { throw std::domain_error("lists, structs and bytes are not labels"); }
 };
 
@@ -194,6 +199,7 @@ struct Validity {
     const uint8_t* mask = nullptr;
     int64_t mask_stride = 1;
 
+    bool all_present() const { return !bitmap && !mask; }
     bool present(int64_t row) const {
         if (bitmap) return (bitmap[(row + bit_offset) >> 3] >> ((row + bit_offset) & 7)) & 1;
         return !mask || !mask[row * mask_stride];
@@ -222,7 +228,14 @@ template <class T> struct NumberView {
         return v;
     }
     template <class Sink> void visit(Sink& sink) const {
+        if constexpr (std::is_same_v<T, bool> && std::is_same_v<Sink, ProfileSink>)
+            if (validity.all_present()) return sink.profiler.booleans_of(n_rows, n_true());
         validity.visit(sink, n_rows, [&](int64_t row) { show(sink, row, value(row)); });
+    }
+    int64_t n_true() const {
+        int64_t n = 0;
+        for (int64_t row = 0; row < n_rows; ++row) n += value(row) ? 1 : 0;
+        return n;
     }
     template <class Sink> static void show(Sink& sink, int64_t row, T v) {
         if constexpr (std::is_floating_point_v<T>) {

@@ -96,6 +96,26 @@ void recode_integers(Codes<Code> codes, Cells<T> values, Vector<const int64_t> l
     });
 }
 
+// codes = code_of[level], the last entry for levels below 0; the answer says whether one of them is `unknown`.
+bool recode_levels(Vector<int32_t> codes, Vector<const int32_t> levels, Vector<const int32_t> code_of,
+                   int32_t unknown) {
+    require(codes.shape(0) == levels.shape(0), "codes and levels differ in length");
+    require(code_of.shape(0) > 0, "there is no code for missing levels");
+    const int32_t *table = code_of.data(), *level = levels.data();
+    const uint32_t last = static_cast<uint32_t>(code_of.shape(0) - 1);
+    int32_t* out = codes.data();
+    const int64_t n_rows = levels.shape(0);
+    nb::gil_scoped_release release;
+    bool met = false;
+    for (int64_t r = 0; r < n_rows; ++r) {
+        const uint32_t entry = std::min(static_cast<uint32_t>(level[r]), last);
+        if (entry == last && level[r] >= 0) throw std::out_of_range("a level has no code");
+        out[r] = table[entry];
+        met |= out[r] == unknown;
+    }
+    return met;
+}
+
 template <typename T>
 void bind_type(nb::module_& m) {
     m.def("widen_extents", &widen_extents<T>, nb::arg("values").noconvert(), nb::arg("lowest").noconvert(),
@@ -112,6 +132,8 @@ void bind_type(nb::module_& m) {
 }  // namespace
 
 void bind_integers(nb::module_& m) {
+    m.def("recode_levels", &recode_levels, nb::arg("codes").noconvert(), nb::arg("levels"), nb::arg("code_of"),
+          nb::arg("unknown"), "codes = code_of[level], its last entry for levels below 0; whether one is unknown");
     bind_type<int64_t>(m);
     bind_type<int32_t>(m);
     bind_type<int16_t>(m);

@@ -214,9 +214,10 @@ void Profiler::real(double x) {
     count_bits(Tag::real, real_bits(x), !whole);
 }
 
-void Profiler::boolean(bool b) {
-    ++rows, ++booleans;
-    count_bits(Tag::boolean, b ? 1 : 0, false);
+void Profiler::booleans_of(int64_t n, int64_t n_true) {
+    rows += n, booleans += n;
+    if (n > n_true) count_level(Level{Tag::boolean, 0, {}}, false, n - n_true);
+    if (n_true > 0) count_level(Level{Tag::boolean, 1, {}}, false, n_true);
 }
 
 void Profiler::opaque(Place place) {

@@ -55,7 +55,8 @@ public:
     void integer(int64_t i);
     void wide_integer(std::string_view digits);
     void real(double x);
-    void boolean(bool b);
+    void boolean(bool b) { booleans_of(1, b); }
+    void booleans_of(int64_t n, int64_t n_true);  // n of them, of which so many are true
     void opaque(Place place);
 
     uint64_t distinct() const { return levels_ ? levels_->size() : hashes_.estimate() + decimals_.estimate(); }

@@ -387,6 +387,9 @@ def mark_integers(
 def recode_integers(
     codes: ShortCodes, values: Integers, lowest: IntArray, sizes: IntArray, starts: IntArray, code_of: CodeArray
 ) -> None: ...
+def recode_levels(codes: CodeArray, levels: CodeArray, code_of: CodeArray, unknown: int) -> bool:
+    """codes = code_of[level], its last entry for levels below 0; whether one of the codes is `unknown`."""
+
 def gibbs(
     blocks: Sequence[tuple[Sequence[int], CodeArray, Sequence[tuple[FloatArray, Sequence[tuple[int, int]], IntArray]]]],
     chains: CodeArray,

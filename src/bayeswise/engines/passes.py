@@ -31,6 +31,7 @@ from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.profile import ProfilePass, SeenChunks, SpreadProfile
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Chunk, InvalidValue, Source
+from bayeswise.tables.sources.table import row_by_row
 
 REPORT_TYPES = (Report, InvalidCount, InvalidValue)
 
@@ -75,7 +76,7 @@ class StatisticsPass(Pass[Swept]):
         return self.schema.numbers
 
     def of(self, source: Source, progress: Callable[[int], None] | None = None) -> Swept:
-        encoder = Encoder(self.schema, learning=True, whole=False)
+        encoder = Encoder(self.schema, learning=True, whole=False, by_rows=False)
         batches: Iterable[Batch] = encoder.batches(source)
         schema = self.schema
         if self.coded is not None:
@@ -200,12 +201,16 @@ class _DecodedOnce:
         self.cells, self.profile = chunk.cells, chunk.profile
 
     def matrix(self, columns: Sequence[str]) -> tuple[NDArray[np.float64], Mapping[str, Sequence[InvalidValue]]]:
+        values, invalid = self.block(columns)
+        return row_by_row(values), invalid
+
+    def block(self, columns: Sequence[str]) -> tuple[NDArray[np.float64], Mapping[str, Sequence[InvalidValue]]]:
         if not self._places:
-            self._values, self._invalid = self._chunk.matrix(columns)
+            self._values, self._invalid = self._chunk.block(columns)
             self._places = {name: place for place, name in enumerate(columns)}
             return self._values, self._invalid
         if not columns or not self._places.keys() >= set(columns):
-            return self._chunk.matrix(columns)
+            return self._chunk.block(columns)
         places = [self._places[name] for name in columns]
         first, end = places[0], places[0] + len(places)
         values = self._values[:, first:end] if places == list(range(first, end)) else self._values[:, places]

@@ -78,6 +78,10 @@ class Chunk(Protocol):
         """
         ...
 
+    def block(self, columns: Sequence[str]) -> tuple[NDArray[np.float64], Mapping[str, Sequence[InvalidValue]]]:
+        """`matrix` in the order that the table's own memory has, column after column if it lies so: no copy is made."""
+        ...
+
     def texts(self, column: str) -> list[str | None]:
         """The column as text, None for missing."""
         ...

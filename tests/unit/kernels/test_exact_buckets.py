@@ -42,17 +42,19 @@ def table(n_rows: int, dtype: Any = np.float64) -> Any:
         return values.astype(dtype)
 
 
-@pytest.mark.parametrize("n_rows", [0, 1, 40, 700])
+@pytest.mark.parametrize("n_rows", [0, 1, 40, 700, 2_100])
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_cells_are_counted_by_their_leading_bits(n_rows: int, weighted: bool, dtype: Any) -> None:
     values, rng = table(n_rows, dtype), np.random.default_rng(1)
     groups = rng.integers(-1, 3, n_rows).astype(np.int32)
     weights = np.where(rng.random(n_rows) < 0.2, 0.0, rng.random(n_rows)) if weighted else None
-    keys, counts = _kernels.buckets(values, groups, 3, weights)
-    assert (np.diff(keys) > 0).all()
-    found = ExactArray.from_counts(counts).to_fractions()
-    assert dict(zip(keys.tolist(), found.tolist(), strict=True)) == counted(values, groups, weights)
+    expected = counted(values, groups, weights)
+    for layout in (values, np.asfortranarray(values)):
+        keys, counts = _kernels.buckets(layout, groups, 3, weights)
+        assert (np.diff(keys) > 0).all()
+        found = ExactArray.from_counts(counts).to_fractions()
+        assert dict(zip(keys.tolist(), found.tolist(), strict=True)) == expected
 
 
 def test_the_layout_of_the_array_does_not_matter() -> None:

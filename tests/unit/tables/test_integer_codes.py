@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import bayeswise as bw
+from bayeswise import _kernels
 from bayeswise.models.files import bytes_of
 from bayeswise.tables.encoding.coders import IntegerCodes, integer_levels
 from bayeswise.tables.schema.labels import Vocabulary
@@ -19,6 +20,17 @@ def test_codes_are_positions_in_the_vocabulary(kind) -> None:  # type: ignore[no
     coder = IntegerCodes.of(levels)
     assert coder is not None
     assert coder.encode(values).T.tolist() == [levels[c].encode(values[:, c].tolist()).tolist() for c in range(4)]
+
+
+def test_levels_are_recoded_by_a_table_whose_last_entry_is_for_missing_ones() -> None:
+    table = np.array([4, -3, 7, -1], dtype=np.int32)
+    levels = np.random.default_rng(2).integers(-1, 3, 100).astype(np.int32)
+    codes = np.empty(100, dtype=np.int32)
+    assert _kernels.recode_levels(codes, levels, table, -3)
+    assert codes.tolist() == [table[level] for level in levels.tolist()]
+    assert not _kernels.recode_levels(codes[:2], np.array([2, -1], dtype=np.int32), table, -3)
+    with pytest.raises(IndexError, match="a level has no code"):
+        _kernels.recode_levels(codes[:1], np.array([3], dtype=np.int32), table, -3)
 
 
 def test_integers_far_apart_have_no_table() -> None:

@@ -18,7 +18,9 @@ import pytest
 import scipy.sparse
 from sweeps import labels_of, numbers_of, strays_of, typed
 
+import bayeswise as bw
 from bayeswise.foundation.errors import MissingColumnError, ParameterError, SchemaError, SourceError, UsageError
+from bayeswise.models.files import bytes_of
 from bayeswise.tables.source import RawColumn, open_source
 
 
@@ -268,6 +270,29 @@ def test_arrays_of_numbers_have_columns_x0_x1() -> None:
     assert np.shares_memory(matrix, array)
     assert not matrix.flags.writeable
     assert chunk.matrix(["x1", "x0"])[0][0].tolist() == [2.0, 1.0]
+
+
+def test_doubles_of_a_frame_are_read_where_they_lie_column_after_column() -> None:
+    columns = np.arange(12.0).reshape(3, 4)
+    frame = pd.DataFrame(columns.T, columns=["a", "b", "c"])
+    (chunk,) = open_source(frame).chunks(["a", "b", "c"])
+    block, _ = chunk.block(["a", "b", "c"])
+    assert np.shares_memory(block, frame.to_numpy())
+    assert chunk.block(["b", "c"])[0].tolist() == columns[1:].T.tolist()
+    matrix, _ = chunk.matrix(["a", "b", "c"])
+    assert matrix.flags.c_contiguous and matrix.tolist() == columns.T.tolist()
+
+
+@pytest.mark.parametrize("model", ["naive-bayes", "gaussian", "logistic", "tan"])
+def test_models_are_the_same_whether_numbers_lie_by_row_or_by_column(model: str) -> None:
+    rng = np.random.default_rng(3)
+    cells = rng.normal(size=(60, 5)) * 10.0 ** rng.integers(-8, 8, 5)
+    cells[rng.random(cells.shape) < 0.1 * (model == "naive-bayes")] = np.nan
+    names, labels = list("abcde"), rng.choice(["yes", "no"], 60)
+    frames = [pd.DataFrame(layout, columns=names, copy=False) for layout in (cells, np.asfortranarray(cells))]
+    fitted = [bw.fit(frame.assign(y=labels), "y", model=model) for frame in frames]
+    plain = bw.fit({**{name: cells[:, k] for k, name in enumerate(names)}, "y": labels}, "y", model=model)
+    assert {bytes_of(each) for each in fitted} == {bytes_of(plain)}
 
 
 @pytest.mark.parametrize("layout", ["C", "F", "strided", "reversed"])

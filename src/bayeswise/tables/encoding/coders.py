@@ -113,17 +113,21 @@ class LevelCoder:
     def encode(self, raw_codes: CodeArray, levels: Sequence[Label]) -> CodeArray:
         """Codes of the vocabulary for codes of the source's levels."""
         self._lengthen(len(levels))
-        met = np.zeros(len(levels) + 1, dtype=bool)
-        met[raw_codes] = True
-        met[-1] = False
-        for level in np.flatnonzero(met & (self._code_of_level == _UNKNOWN)):
-            self._code_of_level[level] = self._code(levels[int(level)])
-        codes = np.take(self._code_of_level, raw_codes)
+        codes = np.empty(len(raw_codes), dtype=np.int32)
+        if _kernels.recode_levels(codes, raw_codes, self._code_of_level, _UNKNOWN):
+            self._meet(np.unique(raw_codes[codes == _UNKNOWN]), levels)
+            _kernels.recode_levels(codes, raw_codes, self._code_of_level, _UNKNOWN)
         if self._unseen_met:
             self.n_unseen += int(np.count_nonzero(codes == UNSEEN))
         return codes
 
+    def _meet(self, fresh: CodeArray, levels: Sequence[Label]) -> None:
+        for level in fresh.tolist():
+            self._code_of_level[level] = self._code(levels[level])
+
     def _lengthen(self, n_levels: int) -> None:
+        if len(self._code_of_level) == n_levels + 1:
+            return
         grown = np.full(n_levels + 1, _UNKNOWN, dtype=np.int32)
         grown[: len(self._code_of_level) - 1] = self._code_of_level[:-1]
         grown[-1] = MISSING

@@ -46,7 +46,8 @@ class Encoder:
     unless the schema declares them; while predicting a label beyond them is `UNSEEN`. `with_target` asks for the
     target and the weights (always while learning). `check_invalid=False` takes any number of invalid values, as
     forgetting must. `whole=False` says that sources are parts of a table: who has the reports of all parts checks
-    what only the whole table can tell.
+    what only the whole table can tell. `by_rows=False` leaves numbers in the order in which they lie in the table:
+    exact statistics are the same.
     """
 
     def __init__(
@@ -59,6 +60,7 @@ class Encoder:
         batch_rows: int | None = BATCH_ROWS,
         check_invalid: bool = True,
         whole: bool = True,
+        by_rows: bool = True,
     ) -> None:
         if batch_rows is not None and batch_rows < 1:
             raise ParameterError(f"batch_rows is {batch_rows}", fix="choose a number from 1 on, or None")
@@ -68,6 +70,7 @@ class Encoder:
         self.batch_rows = batch_rows
         self.check_invalid = check_invalid
         self.whole = whole
+        self.by_rows = by_rows
         self.report = Report()
         self.coders = Coders.of(schema, learning, vocabularies or {}, self.with_target)
 
@@ -84,7 +87,7 @@ class Encoder:
         `targets` is a source of one column that stands for the target column, `weights` an array that stands for the
         weight column, where these are not in the table.
         """
-        sweep = Sweep(self.schema, self.coders, source, targets, weights, self.with_target)
+        sweep = Sweep(self.schema, self.coders, source, targets, weights, self.with_target, self.by_rows)
         self.report = sweep.report
         for chunk in source.chunks(sweep.plan.columns(source)):
             yield from in_parts(sweep.encode(chunk), self.batch_rows)
@@ -154,10 +157,12 @@ class Sweep:
         targets: Source | None,
         weights: ArrayLike | None,
         with_target: bool,
+        by_rows: bool = True,
     ) -> None:
         self.schema = schema
         self.coders = coders
         self.source = source
+        self.by_rows = by_rows
         self.report = Report(in_column=weights is None)
         self.targets = None if targets is None or coders.classes is None else _all_labels(targets)
         self.weights = None if weights is None else as_weights(weights)
@@ -221,20 +226,23 @@ class Sweep:
 
     def _kept(self, groups: CodeArray, weights: FloatArray | None) -> BoolArray | None:
         """Rows that count while learning; None if all of them do."""
-        kept = np.ones(len(weights) if weights is not None else len(groups), dtype=bool)
+        kept = None
         if weights is not None:
-            kept &= weights > 0
+            kept = weights > 0
             self.report.without_weight += len(kept) - int(np.count_nonzero(kept))
-        if self.coders.classes is not None:
-            self.report.without_target += int(np.count_nonzero(kept & (groups == MISSING)))
-            kept &= groups != MISSING
-        return None if kept.all() or not self.coders.learning else kept
+        if self.coders.classes is not None and groups.min(initial=0) == MISSING:
+            with_target = groups != MISSING
+            without = ~with_target if kept is None else kept & ~with_target
+            self.report.without_target += int(np.count_nonzero(without))
+            kept = with_target if kept is None else kept & with_target
+        return None if kept is None or kept.all() or not self.coders.learning else kept
 
     # -- what is in their cells -------------------------------------------------------------------------------
     def _values_of(self, chunk: Chunk, kept: BoolArray | None) -> FloatArray:
         if not self.schema.numbers:
             return np.empty((chunk.n_rows, 0))
-        values, invalid = chunk.matrix([self.plan[name] for name in self.schema.numbers])
+        read = chunk.matrix if self.by_rows else chunk.block
+        values, invalid = read([self.plan[name] for name in self.schema.numbers])
         if not self.coders.learning:  # a statistic refuses them while learning
             refuse_infinite(values, self.schema.numbers, chunk.first_row)
         for k, name in self._checked_numbers:

@@ -275,7 +275,7 @@ def _of_zero_and_one(source: Source, names: list[str]) -> list[str]:
     """Those of the columns between 0 and 1 that hold nothing else; one more pass, over them alone."""
     whole = np.ones(len(names), dtype=np.bool_)
     for chunk in source.chunks(names) if names else ():
-        whole &= of_zero_and_one(chunk.matrix(names)[0])
+        whole &= of_zero_and_one(chunk.block(names)[0])
     return list(compress(names, whole))
 
 

@@ -219,7 +219,7 @@ class SeenChunks:
 
     def see(self, chunk: Chunk) -> None:
         if self._names:
-            values = chunk.matrix(self._names)[0]
+            values = chunk.block(self._names)[0]
             seen = extremes_of(values)
             self._extremes = both_extremes(self._extremes, seen)
             self._flags &= ~((self._extremes[0] < 0.0) | (self._extremes[1] > 1.0))
@@ -281,7 +281,7 @@ def extremes(source: Source, names: list[str]) -> Extremes:
     others = [name for name in names if name not in stated]
     found = no_extremes(len(others))
     for chunk in source.chunks(others) if others else ():
-        found = both_extremes(found, extremes_of(chunk.matrix(others)[0]))
+        found = both_extremes(found, extremes_of(chunk.block(others)[0]))
     if not stated:
         return found
     swept = dict(zip(others, zip(*found, strict=True), strict=True))
@@ -297,9 +297,10 @@ def no_extremes(n_columns: int) -> Extremes:
 
 def extremes_of(values: FloatArray) -> Extremes:
     """Those of some rows, (n_rows, n_columns)."""
-    missing = np.isnan(values)
-    n_missing = by_column(np.add, missing.astype(np.int64)) if missing.any() else 0
-    present = np.full(values.shape[1], len(values), dtype=np.int64) - n_missing
+    n_rows, n_columns = values.shape
+    if n_rows and not np.isnan(low := by_column(np.minimum, values)).any():  # NaN where a cell is missing
+        return low, by_column(np.maximum, values), np.full(n_columns, n_rows, dtype=np.int64)
+    present = n_rows - by_column(np.add, np.isnan(values).astype(np.int64))
     return by_column(np.fmin, values), by_column(np.fmax, values), present
 
 
@@ -316,7 +317,7 @@ def by_column(combine: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
     """
     n_rows, n_columns = values.shape
     whole = n_rows - n_rows % _FOLD
-    if whole == 0 or n_columns == 0:
+    if whole == 0 or n_columns == 0 or values.strides[0] == values.itemsize:
         return np.asarray(combine.reduce(values, axis=0))
     folded = combine.reduce(values[:whole].reshape(whole // _FOLD, _FOLD * n_columns), axis=0)
     rows = np.concatenate([folded.reshape(_FOLD, n_columns), values[whole:]])

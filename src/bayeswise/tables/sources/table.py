@@ -44,7 +44,7 @@ class Piece(Protocol):
         ...
 
     def matrix(self, indices: Sequence[int], begin: int, n_rows: int) -> NDArray[np.float64] | None:
-        """The table's own memory as (n_rows, len(indices)), if it has that shape already."""
+        """The table's own memory as (n_rows, len(indices)), if it has that shape already, in whatever order."""
         ...
 
 
@@ -150,6 +150,10 @@ class TableChunk:
         return values, self._fill(column, values)
 
     def matrix(self, columns: Sequence[str]) -> tuple[NDArray[np.float64], Mapping[str, Sequence[InvalidValue]]]:
+        values, invalid = self.block(columns)
+        return row_by_row(values), invalid
+
+    def block(self, columns: Sequence[str]) -> tuple[NDArray[np.float64], Mapping[str, Sequence[InvalidValue]]]:
         indices = self._sweep.source.positions(columns)
         own = self._piece.matrix(indices, self._begin, self.n_rows)
         if own is not None:
@@ -220,6 +224,11 @@ class TableChunk:
         except UnicodeDecodeError:
             return False
         return True
+
+
+def row_by_row(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The matrix with the cells of a row side by side, which is how most of its readers go through it."""
+    return values if values.strides[1] == values.itemsize else np.ascontiguousarray(values)
 
 
 def refuse_opaque(column: RawColumn) -> None:

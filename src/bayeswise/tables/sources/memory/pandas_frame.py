@@ -37,7 +37,7 @@ class PandasPiece(ColumnPiece):
         return series_column(self.frame.iloc[begin : begin + n_rows, index])
 
     def matrix(self, indices: Sequence[int], begin: int, n_rows: int) -> NDArray[np.float64] | None:
-        """Plain numbers at once: a frame takes long to hand out thousands of columns one by one."""
+        """Plain numbers at once, doubles where they lie: a frame takes long to hand out thousands of columns."""
         dtypes = self.frame.dtypes.to_numpy()[list(indices)]
         if not all(isinstance(dtype, np.dtype) and dtype.name in _PLAIN_NUMBERS for dtype in dict.fromkeys(dtypes)):
             return None
@@ -45,7 +45,7 @@ class PandasPiece(ColumnPiece):
         consecutive = list(indices) == list(range(first, first + len(indices)))
         columns = slice(first, first + len(indices)) if consecutive else list(indices)
         part = self.frame.iloc[begin : begin + n_rows, columns]
-        return np.array(part.to_numpy(dtype=np.float64), order="C")
+        return np.asarray(part.to_numpy(dtype=np.float64))
 
 
 class PandasSource(TableSource):
