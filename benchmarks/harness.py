@@ -27,6 +27,14 @@ class Size:
         """
         return max(1_000, round(full * self.scale))
 
+    def columns(self, full: int) -> int:
+        """Scale a number of columns, keeping many of them.
+
+        >>> Size().columns(20_000), Size(scale=0.001).columns(20_000)
+        (20000, 1000)
+        """
+        return min(full, max(1_000, round(full * self.scale)))
+
 
 @dataclass(frozen=True)
 class Outcome:

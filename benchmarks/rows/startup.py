@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
+import bayeswise as bw
 from benchmarks.harness import Figure, Row, Size, best_of
 
 BAYESWISE = str(Path(sys.executable).parent / "bayeswise")
@@ -36,8 +37,7 @@ def processor_time(words: list[str], repeats: int) -> float:
         files = {"GOLF": "golf.csv", "NEW": "golf-tomorrow.csv", "COSTS": "golf.toml"}
         places = {"MODEL": model} | {word: str(EXAMPLES / name) for word, name in files.items()}
         if "MODEL" in words and words[0] != "fit":
-            fit = [BAYESWISE, "fit", places["GOLF"], "-t", "play", "--model", "naive-bayes", "-o", model]
-            subprocess.run(fit, check=True, capture_output=True)
+            bw.fit(places["GOLF"], "play", model="naive-bayes").save(model)
         command = [BAYESWISE, *(places.get(word, word) for word in words)]
         return min(_children_seconds(command) for _ in range(repeats + 1))  # the first may compile modules
 

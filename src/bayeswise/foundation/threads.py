@@ -168,7 +168,8 @@ def each(work: Callable[[Item], Answer], items: Iterable[Item]) -> list[Answer]:
     >>> each(str.upper, ["a", "b"])
     ['A', 'B']
     """
-    return list(Shared(work, items))
+    every = list(items)
+    return list(Shared(work, every)) if len(every) > 1 else [work(item) for item in every]
 
 
 class Shared(Generic[Item, Answer]):

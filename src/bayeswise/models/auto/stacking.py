@@ -105,7 +105,7 @@ class _Problem:
 
     def slope(self, at: FloatArray) -> FloatArray:
         by_row = self.mass / self._mixed(at)
-        return np.array([float((share * by_row).sum()) for share in self.share]) + self.pull / at
+        return np.asarray((self.share * by_row).sum(axis=1) + self.pull / at)
 
     def gap(self, at: FloatArray, slope: FloatArray) -> float:
         return float(slope.max() - (at * slope).sum())
@@ -116,10 +116,8 @@ class _Problem:
         by_row = self.mass / self._mixed(at) ** 2
         curvature = np.diag(self.pull / at**2)
         for j in range(n_members):
-            scaled = self.share[j] * by_row
-            for k in range(j, n_members):
-                curvature[j, k] += (scaled * self.share[k]).sum()
-                curvature[k, j] = curvature[j, k]
+            curvature[j, j:] += (self.share[j] * by_row * self.share[j:]).sum(axis=1)
+            curvature[j:, j] = curvature[j, j:]
         # in units of the weights, so that small ones do not spoil the system
         system = np.zeros((n_members + 1, n_members + 1))
         system[:-1, :-1] = curvature * np.outer(at, at)

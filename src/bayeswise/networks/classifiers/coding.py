@@ -20,6 +20,7 @@ from bayeswise.tables.schema.notes import no_column
 from bayeswise.tables.schema.schema import Column, Schema
 
 MISSING_LEVEL = "(missing)"
+_CELLS_WORTH_A_THREAD = 1 << 14  # to call a helper takes longer than to cut a few
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,9 @@ def found_cuts(batches: Iterable[Batch], schema: Schema) -> dict[str, tuple[floa
     def cuts_of(column: int) -> tuple[float, ...]:
         return tuple(cut_points(table[:, column], group, len(classes), weights=weight).tolist())
 
-    return dict(zip(schema.numbers, each(cuts_of, range(table.shape[1])), strict=True))
+    columns = range(table.shape[1])
+    found = each(cuts_of, columns) if table.size >= _CELLS_WORTH_A_THREAD else [cuts_of(column) for column in columns]
+    return dict(zip(schema.numbers, found, strict=True))
 
 
 def joined_weights(weights: Sequence[FloatArray | None], parts: Sequence[CodeArray]) -> FloatArray | None:
