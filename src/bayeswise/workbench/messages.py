@@ -111,16 +111,15 @@ def call(function: str, *arguments: Any, **keywords: Any) -> str:
     return f"{function}({', '.join([*map(repr, arguments), *given])})"
 
 
+_PROBLEM = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
+# A model that is given by its type is taken apart anew for each code of each route, so only the first code gives it.
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    code: {"model": Problem, "description": why}
-    for code, why in {
-        400: "what was asked makes no sense",
-        401: "no token",
-        403: "another origin",
-        404: "no such file",
-        409: "changed meanwhile",
-        413: "too large",
-        422: "the data cannot be read, or do not fit the model",
-    }.items()
+    400: {"description": "what was asked makes no sense", "model": Problem},
+    401: {"description": "no token", "content": _PROBLEM},
+    403: {"description": "another origin", "content": _PROBLEM},
+    404: {"description": "no such file", "content": _PROBLEM},
+    409: {"description": "changed meanwhile", "content": _PROBLEM},
+    413: {"description": "too large", "content": _PROBLEM},
+    422: {"description": "the data cannot be read, or do not fit the model", "content": _PROBLEM},
 }
 """Answers of every route that can go wrong, for OpenAPI."""
