@@ -1,7 +1,7 @@
 """What a score reads of a row: numbers and levels, of a table or of what a member of a mixture sees of it.
 
 A query cannot raise an error about one row. What a model refuses (an infinite number, a count that is not one, a
-missing or unseen cell where that is an error) is a condition here, and the answer to such a row is no number.
+missing or unseen cell where that is an error) is a condition here, and such a row has no answer.
 """
 
 from __future__ import annotations

@@ -9,9 +9,10 @@ from typing import Any, Literal
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray
-from bayeswise.foundation.errors import FitError, ImpossibleEvidenceError, ParameterError, TooLargeError
+from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, TooLargeError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.averaged_naive_bayes.evidence import evidence_of, inner_of, refuse_other_rows
+from bayeswise.models.held_out import held_out
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.table_model import capabilities_of, classes_of
 from bayeswise.posteriors.normalise import normalise
@@ -143,28 +144,11 @@ def _left_out_probability(model: Any, table: Any) -> FloatArray:
             f"{type(model).__name__} cannot leave rows of a table out",
             fix="give models of bw.fit that have leave_one_out, or weights={name: ...} of your own",
         )
-    target = model.schema.target.name
     try:
-        posterior = model.leave_one_out(table)
+        found = held_out(model, table, cv="loo")
     except TooLargeError as error:
         raise TooLargeError(error.what, fix="give fewer rows, or weights={name: ...} of your own") from None
-    own = own_classes(model, table)
-    if len(own) != len(posterior):
-        raise FitError(f"the table has {len(own)} rows with {target!r}, and {len(posterior)} were left out")
-    return np.asarray(posterior[np.arange(len(own)), own])
-
-
-def own_classes(model: Any, table: Any) -> Any:
-    """(n_rows,) the class of each row, by its position among the model's classes."""
-    from bayeswise.tables.encoding.encoder import Encoder
-    from bayeswise.tables.schema.null_words import open_like
-
-    known = Vocabulary(model.classes)
-    parts = [
-        batch.group_labels.positions_in(known)[batch.groups]
-        for batch in Encoder(model.schema, learning=True, check_invalid=False).batches(open_like(table, model.schema))
-    ]
-    return np.concatenate(parts) if parts else np.zeros(0, dtype=np.int64)
+    return np.asarray(found.posterior[np.arange(len(found.truth)), found.truth])
 
 
 def stacking_weights(probability: FloatArray) -> FloatArray:

@@ -23,20 +23,26 @@ from bayeswise.foundation.errors import (
     NotMergedError,
     SchemaError,
 )
-from bayeswise.foundation.logspace import log
+from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.threads import limit_threads
-from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
+from bayeswise.models.forgetting import (
+    forgotten_by,
+    having_learned,
+    history_with,
+    refuse_other_settings,
+    refusing_unlearned,
+    with_ledger,
+)
 from bayeswise.models.from_table import swept
 from bayeswise.models.probability_model import ProbabilityModel
 from bayeswise.models.table_model import Capabilities, ScoredRows, capabilities_of
-from bayeswise.posteriors.normalise import normalise
+from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product, fingerprint
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import find_name
-from bayeswise.tables.schema.notes import difference
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import open_source
@@ -149,6 +155,18 @@ class Classifier(ProbabilityModel):
     def explain(self, row: Any) -> Account:
         """Why: the prior and what each column adds, for one row."""
 
+    def sample(self, n: int, seed: int | np.random.Generator = 0) -> dict[str, list[Any]]:
+        """n rows drawn from the model, the state first and then the row given the state, as columns."""
+        generator = np.random.default_rng(seed)
+        states = generator.choice(len(self.classes), size=n, p=np.exp(self.log_prior)).astype(np.int32)
+        drawn = self._drawn(states, generator)
+        target = self.schema.target.name if self.schema.target else "target"
+        return {name: list(drawn[name]) for name in self.schema.used} | {target: [self.classes[s] for s in states]}
+
+    def _drawn(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
+        """The cells of each column, drawn for rows of these states; a network draws whole rows instead."""
+        raise NotImplementedError
+
     # -- one column -------------------------------------------------------------------------------------------
     def class_densities(self, column: str | None = None) -> ClassDensities:
         """p(x | class) and p(class) along one column, the others integrated out; the only column needs no name."""
@@ -179,7 +197,7 @@ class Classifier(ProbabilityModel):
         """The model that has seen these rows too; new classes are welcome unless they were declared."""
         with limit_threads(threads):
             found = self._summary(table, targets, weights, True)
-        return self._having_learned(found, ())
+        return having_learned(self, replace(self, statistics=self.statistics.merge(found)), found)
 
     def forget(
         self,
@@ -194,24 +212,14 @@ class Classifier(ProbabilityModel):
         with limit_threads(threads):
             gone = self._summary(table, targets, weights, False)
         history = forgotten_by(self) if again else history_with(self, gone)
-        try:
+        with refusing_unlearned():
             left = self.statistics.subtract(gone)
-        except NotMergedError as error:
-            raise NotMergedError(
-                f"these rows cannot all have been learned by the model: {error.what}", fix=error.fix
-            ) from None
         return with_ledger(replace(self, statistics=left), history)
 
     def learned_like(self, table: Any) -> tuple[Self, Report]:
         """The table under the same columns, families and settings, so that both can be merged; and what was met."""
         found, report = swept(open_like(table, self.schema), self.schema, self.request(), None)
         return replace(self, statistics=found), report
-
-    def _having_learned(self, found: Grouped[Product], history: tuple[str, ...]) -> Self:
-        """The model with more rows; what it forgot and has learned again may be forgotten again."""
-        learned = replace(self, statistics=self.statistics.merge(found))
-        before = (*forgotten_by(self), *history)
-        return with_ledger(learned, (each for each in before if each != fingerprint(found))) if before else learned
 
     def has_learned_exactly(self, table: Any) -> bool:
         """Whether these are the rows that the model has learned, all of them and no others, in any order.
@@ -227,12 +235,12 @@ class Classifier(ProbabilityModel):
     def merge(self, other: Self) -> Self:
         """The model of both sets of rows; schema and settings must be the same."""
         refuse_calibrated(other)
-        for what in ("schema", "settings"):
-            mine, theirs = getattr(self, what), getattr(other, what)
-            if mine is not theirs and fingerprint(mine) != fingerprint(theirs):
-                why = difference(mine, theirs) if what == "schema" else f"one has {mine}, the other {theirs}"
-                raise KindError(f"the models cannot be merged: {why}", fix=f"fit both with the same {what}")
-        return self._having_learned(other.statistics, forgotten_by(other))
+        refuse_other_settings(self, other)
+        return self._with_rows_of(other)
+
+    def _with_rows_of(self, other: Self) -> Self:
+        both = replace(self, statistics=self.statistics.merge(other.statistics))
+        return having_learned(self, both, other.statistics, forgotten_by(other))
 
     def changed(self, **settings: Any) -> Self:
         """The same rows under other beliefs; no second pass."""
@@ -242,6 +250,53 @@ class Classifier(ProbabilityModel):
         return found
 
     # -- rows left out ----------------------------------------------------------------------------------------
+    @abstractmethod
+    def log_relative_left_out(self, batch: Batch) -> FloatArray:
+        """(n_rows, n_states) the log joint of learned rows, each left out, up to a number for each row."""
+
+    def log_evidence_left_out(self, batch: Batch) -> FloatArray:
+        """(n_rows,) log p(row) of learned rows, each left out; minus infinity where no other row is left."""
+        return log_sum_exp(self.log_relative_left_out(batch))
+
+    def leave_one_out(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
+        """(n_rows, n_states) the posterior of each row under the model that never saw it.
+
+        The table must hold rows that were learned; rows without a target or weight are left out of the answer too.
+        Where learning has selected something by the rows (families, cuts, a graph), the table must hold all of them: it
+        is selected again without each, by a fit for every different row; a table that is too large for that raises
+        TooLargeError.
+        """
+        parts = [normalise(joint, undefined="uniform").probability for joint in self._left_out(table, targets, weights)]
+        return np.concatenate([np.zeros((0, len(self.classes))), *parts])
+
+    def leave_one_out_log_proba(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
+        """(n_rows, n_states) the logarithm of `leave_one_out`, also where a share is too small for a number."""
+        parts = [log_posterior(joint, undefined="uniform") for joint in self._left_out(table, targets, weights)]
+        return np.concatenate([np.zeros((0, len(self.classes))), *parts])
+
+    def leave_one_out_evidence(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
+        """(n_rows,) log p(row) of each learned row under the model that never saw it."""
+        if self.selected_by_rows:
+            parts = [log_sum_exp(joint) for joint in self._left_out(table, targets, weights)]
+        else:
+            parts = [self.log_evidence_left_out(batch) for batch in self._known(table, targets, weights)]
+        return np.concatenate([np.zeros(0), *parts])
+
+    def _left_out(self, table: Any, targets: Any, weights: Any) -> Iterator[FloatArray]:
+        """The log joint of rows that are left out: by subtraction where the statistics say everything."""
+        if not self.selected_by_rows:
+            yield from map(self.log_relative_left_out, self._known(table, targets, weights))
+            return
+        from bayeswise.models.relearning import log_joint_relearned
+
+        joint = log_joint_relearned(self, list(self._known(table, targets, weights)))
+        if len(joint):
+            yield joint
+
+    def _known(self, table: Any, targets: Any, weights: Any) -> Iterator[Batch]:
+        """Rows that the model has learned."""
+        return self.learned(table, targets, weights)
+
     @property
     def rows_left_out_at_once(self) -> int | None:
         """How many rows are a step of a progress bar, where leaving them out takes long; None where it does not."""
@@ -263,10 +318,6 @@ class Classifier(ProbabilityModel):
     def relearned(self, batches: Sequence[Batch]) -> Self:
         """The model of these rows alone, everything that rows select selected again; schema and settings stay."""
         return replace(self, statistics=summarise(batches, self.schema, self.request()).statistics)
-
-    def recoded(self, batch: Batch) -> Batch:
-        """The rows with their levels as positions in those that the model knows; others are unseen."""
-        return batch.recode([self.vocabularies[name] for name in self.schema.categories])
 
     # -- encoding ---------------------------------------------------------------------------------------------
     def learned(self, table: Any, targets: Any = None, weights: Any = None, check: bool = False) -> Iterator[Batch]:

@@ -13,13 +13,15 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
 from bayeswise.foundation.atomic import write_bytes
-from bayeswise.foundation.errors import NotMergedError, StoreError
+from bayeswise.foundation.errors import KindError, NotFittedError, NotMergedError, StoreError
 from bayeswise.statistics import fingerprint
+from bayeswise.tables.schema.notes import difference
 
 M = TypeVar("M")
 
@@ -57,6 +59,34 @@ def history_with(model: Any, gone: Any) -> tuple[str, ...]:
             fix="if it learned them more than once, say again=True (--again in the shell)",
         )
     return before if gone.weight_of_rows.is_zero().all() else (*before, batch)
+
+
+def having_learned(before: Any, after: M, found: Any, history: Sequence[str] = ()) -> M:
+    """The model after it has learned rows with these statistics, and a history of their own with them.
+
+    What it forgot and has learned again may be forgotten again.
+    """
+    ledger = (*forgotten_by(before), *history)
+    return with_ledger(after, (each for each in ledger if each != fingerprint(found))) if ledger else after
+
+
+@contextmanager
+def refusing_unlearned(fix: str | None = None) -> Iterator[None]:
+    """The error of a subtraction, said of rows and a model."""
+    try:
+        yield
+    except (NotMergedError, NotFittedError) as error:
+        what = f"these rows cannot all have been learned by the model: {error.what}"
+        raise NotMergedError(what, fix=error.fix if fix is None else fix) from None
+
+
+def refuse_other_settings(one: Any, other: Any) -> None:
+    """Models of different columns or settings, in a merge."""
+    for what in ("schema", "settings"):
+        mine, theirs = getattr(one, what), getattr(other, what)
+        if mine is not theirs and fingerprint(mine) != fingerprint(theirs):
+            why = difference(mine, theirs) if what == "schema" else f"one has {mine}, the other {theirs}"
+            raise KindError(f"the models cannot be merged: {why}", fix=f"fit both with the same {what}")
 
 
 MOST_BYTES = 1 << 28

@@ -16,7 +16,7 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError, TooLargeError, row_number
 from bayeswise.foundation.logspace import log
 from bayeswise.models.classifier import Classifier, are_batches
-from bayeswise.models.relearning import log_posteriors_of_folds, posteriors_of_folds, refuse_other_rows
+from bayeswise.models.relearning import posteriors_of_folds, refuse_other_rows
 from bayeswise.models.spread_rows import columns_of_answer
 from bayeswise.models.table_model import TableModel, capabilities_of, leaves_rows_out
 from bayeswise.posteriors.calibration import turns
@@ -84,7 +84,7 @@ def held_out(
     def answered(known: HeldOut, cv: Folds) -> HeldOut:
         found = replace(known, posterior=posterior_of(cv))
         small = np.flatnonzero(found.posterior[np.arange(len(found.truth)), found.truth] == 0.0)
-        one_by_one = cv == "loo" and not hasattr(model, "leave_one_out_log_proba")
+        one_by_one = cv == "loo" and not capabilities_of(model).leave_one_out
         if not len(small) or (one_by_one and len(small) > _MOST_SMALL):
             return found
         log_own = log(found.posterior[np.arange(len(found.truth)), found.truth])
@@ -206,11 +206,12 @@ def _of_model(
         if cv is None:
             every = np.concatenate([model.predict_log_proba(batch) for batch in batches])
             return np.asarray(every[rows])
-        if cv == "loo" and hasattr(model, "leave_one_out_log_proba"):
+        if cv == "loo" and capabilities_of(model).leave_one_out:
             return _left_out(model, batches, None, model.leave_one_out_log_proba)[rows]
         folds = np.arange(len(truth)) if cv == "loo" else turns(truth, int(cv))
         found = np.full((len(truth), len(model.classes)), -np.inf)
-        for inside, logs in log_posteriors_of_folds(model, batches, folds, np.unique(folds[rows]).tolist()):
+        some = np.unique(folds[rows]).tolist()
+        for inside, logs in posteriors_of_folds(model, batches, folds, some, logarithms=True):
             found[inside] = logs
         return found[rows]
 
@@ -284,7 +285,7 @@ def _folded(model: Any, batches: list[Batch], folds: IntArray, n_folds: int, pro
     if getattr(model, "selected_by_rows", ()):
         _refuse_unlearned(model, batches)
     posterior = np.zeros((len(folds), len(model.classes)))
-    for rows, found in posteriors_of_folds(model, batches, folds, n_folds):
+    for rows, found in posteriors_of_folds(model, batches, folds, range(n_folds)):
         posterior[rows] = _reported(found, progress)
     return posterior
 

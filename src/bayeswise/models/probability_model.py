@@ -42,11 +42,15 @@ class ProbabilityModel(TableModel):
     def log_relative(self, batch: Batch) -> FloatArray:
         """(n_rows, n_states) the log joint up to a number for each row."""
 
-    @abstractmethod
+    # -- what it says about rows ------------------------------------------------------------------------------
     def probability(self, batch: Batch) -> FloatArray:
         """(n_rows, n_states) the posterior of encoded rows."""
+        return normalise(self.log_relative(batch)).probability
 
-    # -- what it says about rows ------------------------------------------------------------------------------
+    def recoded(self, batch: Batch) -> Batch:
+        """The rows with their levels as positions in those that the model knows; others are unseen."""
+        return batch.recode([self.vocabularies[name] for name in self.schema.categories])
+
     def scored(self, batch: Batch) -> ScoredRows:
         """The rows with their scores, for whoever needs more than one answer about them."""
         return ScoredRows(batch, self.log_relative(batch))

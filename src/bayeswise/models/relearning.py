@@ -9,23 +9,56 @@ fit for each different row. Tables that are too large for that are refused befor
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
-from bayeswise.foundation.errors import FitError, NotFittedError, NotMergedError, TooLargeError
+from bayeswise.foundation.errors import FitError, NotMergedError, TooLargeError
 from bayeswise.models.classifier import Classifier, are_batches
+from bayeswise.models.forgetting import refusing_unlearned
+from bayeswise.models.probability_model import ProbabilityModel
 from bayeswise.models.table_model import capabilities_of
 from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
-from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.null_words import open_like
 
 Scores: TypeAlias = Callable[[Any, Batch], FloatArray]  # of a model and encoded rows, (n_rows, n_states)
 
 MOST_CELLS = 100_000_000  # that may be read by all fits together: some ten seconds
+
+
+class RelearnedModel(ProbabilityModel):
+    """A classifier that keeps no statistics to take rows out of: the others are learned again from the start."""
+
+    labels: Vocabulary
+
+    @property
+    def classes(self) -> tuple[Label, ...]:
+        return self.labels.labels
+
+    if TYPE_CHECKING:  # a field of some models, computed by others
+
+        @property
+        def class_weight(self) -> FloatArray:
+            """(n_classes,) the weight of the rows of each class."""
+
+    @property
+    def rows_learned(self) -> float:
+        return float(self.class_weight.sum())
+
+    def leave_one_out(self, table: Any) -> FloatArray:
+        """(n_rows, n_states) the posterior of each row under the model of all others, by a fit for each.
+
+        The table must hold the rows that were learned; one that is too large for so many fits raises TooLargeError.
+        """
+        known = {**self.vocabularies, self.schema.target.name if self.schema.target else "": self.labels}
+        encoder = Encoder(self.schema, learning=False, vocabularies=known, with_target=True, check_invalid=False)
+        batches = table if are_batches(table) else list(encoder.batches(open_like(table, self.schema)))
+        scores = scores_relearned(self, batches, lambda other, batch: log_posterior(other.log_relative(batch)))
+        return normalise(scores, undefined="uniform").probability if len(scores) else scores
 
 
 def log_joint_relearned(model: Classifier, batches: Sequence[Batch]) -> FloatArray:
@@ -53,35 +86,14 @@ def scores_relearned(model: Any, batches: Sequence[Batch], scores_of: Scores) ->
     return joint[which]
 
 
-def posteriors_by_refits(model: Any, table: Any) -> FloatArray:
-    """(n_rows, n_states) the posterior of each row of a table, or of its batches, by a fit to the others for each."""
-    known = {**model.vocabularies, model.schema.target.name if model.schema.target else "": model.labels}
-    encoder = Encoder(model.schema, learning=False, vocabularies=known, with_target=True, check_invalid=False)
-    batches = table if are_batches(table) else list(encoder.batches(open_like(table, model.schema)))
-    scores = scores_relearned(model, batches, lambda other, batch: log_posterior(other.log_relative(batch)))
-    return normalise(scores, undefined="uniform").probability if len(scores) else scores
-
-
 def posteriors_of_folds(
-    model: Any, batches: Sequence[Batch], folds: IntArray, n_folds: int
+    model: Any, batches: Sequence[Batch], folds: IntArray, some: Iterable[int], *, logarithms: bool = False
 ) -> Iterator[tuple[IntArray, FloatArray]]:
-    """The rows of each fold, and (n_rows of the fold, n_states) their posteriors under the model of the other folds.
+    """The rows of some folds, and (n_rows of the fold, n_states) their posteriors under the model of the other folds.
 
-    By subtraction where the statistics say everything about the model, else learned again.
+    By subtraction where the statistics say everything about the model, else learned again. With `logarithms` those of
+    posteriors that are too small for a number, too.
     """
-    return _of_folds(model, batches, folds, range(n_folds), "predict_proba")
-
-
-def log_posteriors_of_folds(
-    model: Any, batches: Sequence[Batch], folds: IntArray, some: Iterable[int]
-) -> Iterator[tuple[IntArray, FloatArray]]:
-    """The same of some folds, as logarithms: for posteriors that are too small for a number."""
-    return _of_folds(model, batches, folds, some, "predict_log_proba")
-
-
-def _of_folds(
-    model: Any, batches: Sequence[Batch], folds: IntArray, some: Iterable[int], answer: str
-) -> Iterator[tuple[IntArray, FloatArray]]:
     for fold in some:
         inside = _where(folds == fold, batches)
         if not inside:
@@ -89,8 +101,9 @@ def _of_folds(
         without = _model_without(model, inside, _where(folds != fold, batches))
         columns = [model.classes.index(label) for label in without.classes]
         rows = np.flatnonzero(folds == fold)
-        posterior = np.full((len(rows), len(model.classes)), 0.0 if answer == "predict_proba" else -np.inf)
-        parts = [getattr(without, answer)(without.recoded(part)) for part in inside]
+        posterior = np.full((len(rows), len(model.classes)), -np.inf if logarithms else 0.0)
+        answer = without.predict_log_proba if logarithms else without.predict_proba
+        parts = [answer(without.recoded(part)) for part in inside]
         posterior[:, columns] = np.concatenate(parts)
         yield rows, posterior
 
@@ -134,11 +147,9 @@ def refuse_other_rows(model: Any, batches: Sequence[Batch]) -> None:
     selected = " and ".join(model.selected_by_rows)
     fix = "give the whole table that was learned, or use cv=10 (--cv 10)"
     left = model
-    try:
+    with refusing_unlearned(fix):
         for batch in batches:
             left = left.forget(batch, again=True)
-    except (NotMergedError, NotFittedError) as error:
-        raise NotMergedError(f"these rows cannot all have been learned by the model: {error.what}", fix=fix) from None
     if left.statistics.weight_of_rows.to_floats().any():
         raise FitError(
             f"more rows than these selected the {selected} of the model, and each is left out by a fit of all others",

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
+from typing import Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
@@ -21,9 +21,6 @@ from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.sources.opening import spread
-
-if TYPE_CHECKING:
-    pass
 
 _MOST_SHOWN = 40  # columns on a page
 

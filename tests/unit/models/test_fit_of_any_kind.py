@@ -253,10 +253,10 @@ def test_rows_without_a_target_are_left_out_and_keep_their_numbers() -> None:
     ("overrides", "what"),
     [
         ({"target": None}, "there is no target"),
-        ({"kinds": 3}, "kinds is 3, and no mapping by column"),
-        ({"levels": ["S", "M"]}, "levels is \\['S', 'M'\\], and no mapping by column"),
+        ({"kinds": 3}, "kinds is 3, not a mapping by column"),
+        ({"levels": ["S", "M"]}, "levels is \\['S', 'M'\\], not a mapping by column"),
         ({"levels": {"x": []}}, "column 'x' declares no level at all"),
-        ({"ignore": 3}, "ignore is 3, and no list of columns"),
+        ({"ignore": 3}, "ignore is 3, not a list of columns"),
         ({"class_prior": 3}, "class_prior is 3"),
         ({"families": 3}, "families is 3"),
         ({"model": "gaussian", "class_prior": [0.5, 0.5]}, "class_prior is"),

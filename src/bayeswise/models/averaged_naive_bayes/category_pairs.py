@@ -115,12 +115,6 @@ class CategorySpread:
         return np.repeat(np.arange(len(self.tables)), [table.n_levels + 1 for table in self.tables])
 
     @cached_property
-    def speaks(self) -> FloatArray:
-        """(n_slots,) 1 for slots with a probability, 0 for missing cells that are left out."""
-        kept = [np.append(np.ones(table.n_levels), table.column.missing == "level") for table in self.tables]
-        return np.concatenate(kept).astype(np.float64)
-
-    @cached_property
     def joint(self) -> FloatArray:
         """(n_states, n_slots, n_slots) the weight of each pair; the diagonal counts single slots."""
         return self.pairs.weight.to_floats()

@@ -109,10 +109,36 @@ def joined(parts: list[Cells]) -> Cells:
 _FIELDS = ("log_relevant", "log_irrelevant", "log_factor")
 
 
-class LeftOutInBlocks(ABC):
-    """Scores of rows left out, range by range: all cells at once would fill the memory."""
+class AveragedScores(ABC):
+    """What averaged scores have alike: each column is relevant or not for itself."""
 
     log_prior_odds: FloatArray  # (n_columns,)
+
+    @property
+    @abstractmethod
+    def log_factor(self) -> FloatArray:
+        """(n_columns,) log p(cells | relevant) - log p(cells | not relevant)."""
+
+    @abstractmethod
+    def cells(self, batch: Batch) -> Cells:
+        """What the cells say."""
+
+    @property
+    def log_odds(self) -> FloatArray:
+        """(n_columns,) log p(relevant | rows) - log p(not relevant | rows)."""
+        return self.log_prior_odds + self.log_factor
+
+    def by_column(self, batch: Batch) -> FloatArray:
+        """(n_rows, n_columns, n_states)."""
+        return self.cells(batch).mixed(self.log_prior_odds).transpose(0, 2, 1)
+
+    def linear_terms(self) -> Iterator[LinearTerm] | None:
+        """A mixture is not linear."""
+        return None
+
+
+class LeftOutInBlocks(AveragedScores):
+    """Scores of rows left out, range by range: all cells at once would fill the memory."""
 
     @abstractmethod
     def _blocks_left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> Iterator[Cells]:

@@ -21,7 +21,7 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArr
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of, tempered_cells
 from bayeswise.models.averaged_naive_bayes.redundancy import Spread, log_temper
 from bayeswise.models.averaged_naive_bayes.student import Prior, Summary
-from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
+from bayeswise.models.naive_bayes.factors import Leaving
 from bayeswise.statistics import Moments
 from bayeswise.statistics.cells import log_of
 from bayeswise.statistics.extents import Span
@@ -91,11 +91,6 @@ class AveragedNormalScores(LeftOutInBlocks):
     def log_factor(self) -> FloatArray:
         """(n_columns,) log p(cells | relevant) - log p(cells | not relevant)."""
         return _log_factor(self.prior, self.seen, self.whole)
-
-    @property
-    def log_odds(self) -> FloatArray:
-        """(n_columns,) log p(relevant | rows) - log p(not relevant | rows)."""
-        return self.log_prior_odds + self.log_factor
 
     # -- columns that say the same ------------------------------------------------------------------------------
     @cached_property
@@ -186,9 +181,6 @@ class AveragedNormalScores(LeftOutInBlocks):
         for rows in self._blocks(len(z)):
             log_joint[rows] += self._cells(z[rows]).mixed_and_summed(self.log_prior_odds)
 
-    def by_column(self, batch: Batch) -> FloatArray:
-        return self._log_cells(self._scores_of(batch)).transpose(0, 2, 1)
-
     def _blocks(self, n_rows: int) -> Iterator[slice]:
         step = max(1, _BLOCK_CELLS // max(self.seen.weight.size, 1))
         return (slice(start, start + step) for start in range(0, max(n_rows, 1), step))
@@ -276,9 +268,6 @@ class AveragedNormalScores(LeftOutInBlocks):
         z[:, at] = ((np.log(shown) if self.of_logs else shown) - mean[at]) / stddev[at]
         log_cells = self._log_cells(z)[:, :, at]
         return tuple(Contribution(column, float(x), log_cells[k]) for k, x in enumerate(shown))
-
-    def linear_terms(self) -> Iterator[LinearTerm] | None:
-        return None
 
     def n_free_parameters(self) -> int:
         return 2 * int(self.seen.weight.size)

@@ -13,7 +13,7 @@ from bayeswise.explanations.account import Contribution
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of
-from bayeswise.models.naive_bayes.factors import LinearTerm, pseudo_rows_of
+from bayeswise.models.naive_bayes.factors import pseudo_rows_of
 from bayeswise.models.naive_bayes.others import FamilyScores
 from bayeswise.statistics.extents import Span
 from bayeswise.tables.batch import Batch
@@ -78,11 +78,6 @@ class AveragedFamilyScores(LeftOutInBlocks):
         """(n_columns,)."""
         return self.believed.log_factor
 
-    @property
-    def log_odds(self) -> FloatArray:
-        """(n_columns,) log p(relevant | rows) - log p(not relevant | rows)."""
-        return self.log_prior_odds + self.log_factor
-
     def cells(self, batch: Batch) -> Cells:
         """What the cells say."""
         return self._cells(batch.values[:, self.positions])
@@ -103,9 +98,6 @@ class AveragedFamilyScores(LeftOutInBlocks):
         for start in range(0, batch.n_rows, _BLOCK_ROWS):
             rows = slice(start, start + _BLOCK_ROWS)
             log_joint[rows] += self._log_cells(values[rows]).sum(axis=2)
-
-    def by_column(self, batch: Batch) -> FloatArray:
-        return self._log_cells(batch.values[:, self.positions]).transpose(0, 2, 1)
 
     def _blocks_left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> Iterator[Cells]:
         values = np.ascontiguousarray(batch.values[:, self.positions])
@@ -160,9 +152,6 @@ class AveragedFamilyScores(LeftOutInBlocks):
         values = np.repeat([[float(each.value) for each in shown]], len(self.columns), axis=0).T
         log_cells = self._log_cells(values)[:, :, at]
         return tuple(Contribution(column, each.value, log_cells[k]) for k, each in enumerate(shown))
-
-    def linear_terms(self) -> Iterator[LinearTerm] | None:
-        return None
 
     def n_free_parameters(self) -> int:
         return self._plain.n_free_parameters()

@@ -9,7 +9,6 @@ which is less sure of itself than the m-fold product: a word that was met once i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
@@ -19,8 +18,8 @@ import numpy as np
 from bayeswise.explanations.account import Contribution
 from bayeswise.families.arithmetic.special import log_gamma_ratio
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.models.averaged_naive_bayes.mixing import Cells
-from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
+from bayeswise.models.averaged_naive_bayes.mixing import AveragedScores, Cells
+from bayeswise.models.naive_bayes.factors import Leaving
 from bayeswise.models.naive_bayes.words import WordScores
 from bayeswise.statistics import Counts
 from bayeswise.statistics.extents import Span
@@ -45,7 +44,7 @@ class Occurrences:
 
 
 @dataclass(frozen=True)
-class AveragedWordScores:
+class AveragedWordScores(AveragedScores):
     """One text column of the multinomial model."""
 
     columns: tuple[str, ...]
@@ -81,11 +80,6 @@ class AveragedWordScores:
         """(1,) log p(words | relevant) - log p(words | not relevant)."""
         return np.array([self.log_evidence[:-1].sum() - self.log_evidence[-1]])
 
-    @property
-    def log_odds(self) -> FloatArray:
-        """(1,)."""
-        return self.log_prior_odds + self.log_factor
-
     # -- rows ---------------------------------------------------------------------------------------------------
     def _occurrences(self, batch: Batch) -> Occurrences:
         block = batch.texts[self.position]
@@ -107,9 +101,6 @@ class AveragedWordScores:
 
     def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
         log_joint += self.cells(batch).mixed(self.log_prior_odds)[:, :, 0]
-
-    def by_column(self, batch: Batch) -> FloatArray:
-        return self.cells(batch).mixed(self.log_prior_odds).transpose(0, 2, 1)
 
     def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
         cells = self.cells_left_out(batch, groups, weights)
@@ -152,9 +143,6 @@ class AveragedWordScores:
     def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
         """A text has no list of others."""
         return ()
-
-    def linear_terms(self) -> Iterator[LinearTerm] | None:
-        return None
 
     def n_free_parameters(self) -> int:
         return self._plain.n_free_parameters()

@@ -28,11 +28,10 @@ from bayeswise.models.from_table import no_rows
 from bayeswise.models.naive_bayes.choices import Extent, choice, factors_for
 from bayeswise.models.naive_bayes.choices import candidates as families_allowed
 from bayeswise.models.naive_bayes.factors import Factor
-from bayeswise.models.naive_bayes.left_out import log_posterior_left_out
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.numbers import Numbers
 from bayeswise.models.naive_bayes.others import Others
-from bayeswise.models.relearning import log_posteriors_of_folds
+from bayeswise.models.relearning import posteriors_of_folds
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.posteriors.calibration import turns
 from bayeswise.statistics import Moments, Product
@@ -117,16 +116,16 @@ def _log_posteriors(
 ) -> tuple[FloatArray, FloatArray]:
     """(n_rows, n_states) log p(state) of rows left out, and in folds; both in folds where these choose families."""
     few = min(MOST_FOLDS, len(own) if relearns else len(own) // 2)
+    kept = model if relearns else replace(model, selected=False)
     if few < 2:
-        alone = np.concatenate([log_posterior_left_out(model, batch) for batch in rows])
+        alone = kept.leave_one_out_log_proba(rows)
         return alone, alone
     in_folds = np.full((len(own), len(model.classes)), -np.inf)
-    kept = model if relearns else replace(model, selected=False)
-    for places, found in log_posteriors_of_folds(kept, rows, turns(own, few), range(few)):
+    for places, found in posteriors_of_folds(kept, rows, turns(own, few), range(few), logarithms=True):
         in_folds[places] = found
     if relearns:
         return in_folds, in_folds
-    return np.concatenate([log_posterior_left_out(model, batch) for batch in rows]), in_folds
+    return kept.leave_one_out_log_proba(rows), in_folds
 
 
 def _are_all_rows(model: NaiveBayesModel, weights: FloatArray) -> bool:

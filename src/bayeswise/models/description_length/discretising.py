@@ -48,7 +48,7 @@ def _checked(values: Any, groups: Any, weights: Any) -> tuple[FloatArray, IntArr
     if np.isinf(numbers).any():
         raise NonFiniteError("the column has an infinite value", fix="leave the cell empty, or give a finite number")
     if weigh is not None and not (np.isfinite(weigh) & (weigh >= 0)).all():
-        raise ParameterError("a weight is below 0 or no number", fix="give weights from 0 on")
+        raise ParameterError("a weight is below 0 or not finite", fix="give weights from 0 on")
     return numbers, classes, weigh
 
 

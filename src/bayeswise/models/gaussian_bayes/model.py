@@ -15,7 +15,7 @@ from bayeswise.engines.local import over_ranges
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, log_gamma_ratio
 from bayeswise.families.multivariate_normal import NormalInverseWishart
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, NonFiniteError, NotFittedError, SchemaError
 from bayeswise.models.classifier import Classifier, only_column
 from bayeswise.models.gaussian_bayes.building import densities
@@ -38,7 +38,7 @@ from bayeswise.models.probability_model import Gaussians
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.posteriors.line_regions import BayesError, Regions
-from bayeswise.posteriors.normalise import log_posterior, normalise
+from bayeswise.posteriors.normalise import normalise
 from bayeswise.statistics import Grouped, Moments, PatternScatter, Product
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema
@@ -243,40 +243,20 @@ class GaussianBayesModel(Classifier):
     def rows_left_out_at_once(self) -> int | None:
         return 256 if self.has_missing and self.settings.is_full else None
 
-    def leave_one_out(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
-        """(n_rows, n_states) the posterior of each row under the model that never saw it.
+    def log_relative_left_out(self, batch: Batch) -> FloatArray:
+        """(n_rows, n_states) by a downdate for each row, which takes microseconds.
 
-        The table must hold rows that were learned; rows without a target or weight are left out of the answer too. A
-        downdate takes microseconds for each row; with a full covariance a table with missing cells (EM again, from
-        where it was) or a singular covariance (made again) takes milliseconds for each.
+        With a full covariance a table with missing cells (EM again, from where it was) or a singular covariance (made
+        again) takes milliseconds for each.
         """
-        parts = [
-            normalise(log_joint_left_out(self, batch), undefined="uniform").probability
-            for batch in self.learned(table, targets, weights)
-        ]
-        return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
+        return log_joint_left_out(self, batch)
 
-    def leave_one_out_log_proba(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
-        """(n_rows, n_states) the logarithm of `leave_one_out`, also where a share is too small for a number."""
-        parts = [
-            log_posterior(log_joint_left_out(self, batch), undefined="uniform")
-            for batch in self.learned(table, targets, weights)
-        ]
-        return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
+    def log_evidence_left_out(self, batch: Batch) -> FloatArray:
+        return log_evidence_left_out(self, batch)
 
-    def leave_one_out_evidence(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
-        """(n_rows,) log p(row) of each row under the model that never saw it."""
-        parts = [log_evidence_left_out(self, batch) for batch in self.learned(table, targets, weights)]
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-    def sample(self, n: int, seed: int | np.random.Generator = 0) -> dict[str, list[Any]]:
-        """n rows drawn from the model, the state first and then the row given the state, as columns."""
-        generator = np.random.default_rng(seed)
-        states = generator.choice(len(self.classes), size=n, p=np.exp(self.log_prior))
-        drawn = self.densities.sample(states, generator)
-        columns = {name: drawn[:, c].tolist() for c, name in enumerate(self.columns)}
-        target = self.schema.target.name if self.schema.target else "target"
-        return {**columns, target: [self.classes[int(state)] for state in states]}
+    def _drawn(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
+        drawn = self.densities.sample(states.astype(np.int64), generator)
+        return {name: drawn[:, c].tolist() for c, name in enumerate(self.columns)}
 
     # -- discriminants and boundaries -------------------------------------------------------------------------
     def linear(self, state: Any, against: Any) -> LinearDiscriminant:

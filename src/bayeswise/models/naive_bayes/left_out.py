@@ -19,10 +19,9 @@ from bayeswise import _kernels
 from bayeswise.families.normal import Normal, NormalParameters
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
-from bayeswise.foundation.errors import FitError, NotMergedError
+from bayeswise.foundation.errors import NotMergedError
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.naive_bayes.factors import Leaving
-from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.statistics import Moments
 from bayeswise.tables.batch import Batch
 
@@ -31,27 +30,19 @@ if TYPE_CHECKING:
     from bayeswise.models.naive_bayes.numbers import NormalScores
 
 
-def left_out(model: NaiveBayesModel, batch: Batch) -> FloatArray:
-    """(n_rows, n_states); a row that takes its class with it, or lies beyond the range of floats, is a real refit."""
-    joint, again = _log_joint(model, batch)
-    posterior = normalise(joint, undefined="uniform").probability
-    for row in np.flatnonzero(again).tolist():
-        posterior[row] = _refitted_without(model, batch.rows(slice(row, row + 1)))
-    return posterior
+def log_joint_left_out(model: NaiveBayesModel, batch: Batch) -> FloatArray:
+    """(n_rows, n_states) the log joint, the row itself left out, up to a number for each row.
 
-
-def log_posterior_left_out(model: NaiveBayesModel, batch: Batch) -> FloatArray:
-    """(n_rows, n_states) the logarithm of `left_out`, also where a share is too small for a number."""
+    A row that takes its class with it, or lies beyond the range of floats, is a real refit; minus infinity if it was
+    the only one.
+    """
     joint, again = _log_joint(model, batch)
-    log_shares = log_posterior(joint, undefined="uniform")
     for row in np.flatnonzero(again).tolist():
-        part = batch.rows(slice(row, row + 1))
-        others = model.forget(part, again=True)
+        others, part = _forgotten(model, batch.rows(slice(row, row + 1)))
         if others.classes:
-            log_shares[row] = -np.inf
             places = others.statistics.labels.positions_in(model.statistics.labels)
-            log_shares[row, places] = others.predict_log_proba(_recoded(part, model, others))[0]
-    return log_shares
+            joint[row, places] = others.predict_log_proba(part)[0]
+    return joint
 
 
 def log_evidence_left_out(model: NaiveBayesModel, batch: Batch) -> FloatArray:
@@ -59,10 +50,8 @@ def log_evidence_left_out(model: NaiveBayesModel, batch: Batch) -> FloatArray:
     joint, again = _log_joint(model, batch)
     log_evidence = log_sum_exp(joint)
     for row in np.flatnonzero(again).tolist():
-        part = batch.rows(slice(row, row + 1))
-        others = model.forget(part, again=True)
-        known = bool(others.classes)
-        log_evidence[row] = others.posterior(_recoded(part, model, others)).log_evidence[0] if known else -np.inf
+        others, part = _forgotten(model, batch.rows(slice(row, row + 1)))
+        log_evidence[row] = others.posterior(part).log_evidence[0] if others.classes else -np.inf
     return log_evidence
 
 
@@ -82,11 +71,7 @@ def _log_joint(model: NaiveBayesModel, batch: Batch) -> tuple[FloatArray, BoolAr
 
 
 def _own_classes(model: NaiveBayesModel, batch: Batch) -> CodeArray:
-    if batch.groups is None:
-        raise FitError("the rows have no target", fix="give a table with the target column")
-    groups = batch.group_labels.positions_in(model.statistics.labels).astype(np.int32)[batch.groups]
-    if (groups < 0).any():
-        raise NotMergedError("a row has a class that the model never learned", fix="leave out learned rows only")
+    groups = model.groups_of(batch)
     for c, name in enumerate(model.schema.categories):
         if (batch.codes[:, c] >= len(model.vocabularies[name])).any():
             raise NotMergedError(
@@ -101,22 +86,14 @@ def _takes_its_class(model: NaiveBayesModel, class_weight: FloatArray) -> BoolAr
     return np.asarray(((class_weight <= 0) & ~declared).any(axis=1))
 
 
-def _refitted_without(model: NaiveBayesModel, row: Batch) -> FloatArray:
-    """(n_states,) by forgetting the row; equal shares if it was the only one."""
+def _forgotten(model: NaiveBayesModel, row: Batch) -> tuple[NaiveBayesModel, Batch]:
+    """The model that has forgotten a row, and the row with its levels in the order of that model's."""
     others = model.forget(row, again=True)
     if not others.classes:
-        return np.full(len(model.classes), 1.0 / len(model.classes))
-    posterior = np.zeros(len(model.classes))
-    places = others.statistics.labels.positions_in(model.statistics.labels)
-    posterior[places] = others.posterior(_recoded(row, model, others)).probability[0]
-    return posterior
-
-
-def _recoded(row: Batch, before: NaiveBayesModel, after: NaiveBayesModel) -> Batch:
-    """The row with its levels in the order of the other model; those it does not know are unseen."""
-    names = before.schema.categories
-    known = replace(row, vocabularies=tuple(before.vocabularies[name] for name in names))
-    return known.recode([after.vocabularies[name] for name in names])
+        return others, row
+    names = model.schema.categories
+    known = replace(row, vocabularies=tuple(model.vocabularies[name] for name in names))
+    return others, known.recode([others.vocabularies[name] for name in names])
 
 
 _BLOCK_CELLS = 1 << 18

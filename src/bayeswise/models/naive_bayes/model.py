@@ -14,22 +14,20 @@ from bayeswise.engines.local import over_ranges
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.explanations.nomogram import Nomogram
 from bayeswise.explanations.steps import Steps
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError
-from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.classifier import Classifier, are_batches, as_targets, only_column, refuse_calibrated
 from bayeswise.models.forgetting import forgotten_by, with_ledger
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor, Scores
-from bayeswise.models.naive_bayes.left_out import left_out, log_evidence_left_out, log_posterior_left_out
+from bayeswise.models.naive_bayes.left_out import log_evidence_left_out, log_joint_left_out
 from bayeswise.models.naive_bayes.numbers import far_out
 from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.parameter_counts import ParameterCounts, parameter_counts
-from bayeswise.models.relearning import log_joint_relearned
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
-from bayeswise.posteriors.normalise import Posterior, log_posterior, normalise
+from bayeswise.posteriors.normalise import Posterior, normalise
 from bayeswise.statistics import Product
 from bayeswise.statistics.extents import MOST_COLUMNS, Extents, Span
 from bayeswise.store.fields import added_later
@@ -236,7 +234,7 @@ class NaiveBayesModel(Classifier):
             raise KindError(f"the models cannot be merged: {what}", fix="fit both with the same columns and settings")
         if self._keeps_extents != other._keeps_extents:  # one of them was written by an earlier version
             return self._without_extents().merge(other._without_extents())
-        return self._having_learned(other.statistics, forgotten_by(other))
+        return self._with_rows_of(other)
 
     def _without_extents(self) -> Self:
         parts = {name: part for name, part in self.statistics.part.parts.items() if name != EXTENTS}
@@ -251,46 +249,14 @@ class NaiveBayesModel(Classifier):
         apart = [pair for pair in zip(self.factors, other.factors, strict=False) if pair[0] != pair[1]]
         return f"their families differ: {apart[0][0]} and {apart[0][1]}" if apart else ""
 
-    def leave_one_out(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
-        """(n_rows, n_states) the posterior of each row under the model that never saw it.
+    def log_relative_left_out(self, batch: Batch) -> FloatArray:
+        return log_joint_left_out(self, batch)
 
-        The table must hold rows that were learned; rows without a target or weight are left out of the answer too.
-        Where the families were chosen by evidence, the table must hold all of them: families are chosen again without
-        each, by a fit for every different row; a table that is too large for that raises TooLargeError.
-        """
-        batches = list(self._learned_before(table, targets, weights))
-        if self.selected_by_rows:
-            joint = log_joint_relearned(self, batches)
-            return normalise(joint, undefined="uniform").probability if len(joint) else joint
-        parts = [left_out(self, batch) for batch in batches]
-        return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
+    def log_evidence_left_out(self, batch: Batch) -> FloatArray:
+        return log_evidence_left_out(self, batch)
 
-    def leave_one_out_log_proba(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
-        """(n_rows, n_states) the logarithm of `leave_one_out`, also where a share is too small for a number."""
-        batches = list(self._learned_before(table, targets, weights))
-        if self.selected_by_rows:
-            return log_posterior(log_joint_relearned(self, batches), undefined="uniform")
-        parts = [log_posterior_left_out(self, batch) for batch in batches]
-        return np.concatenate(parts) if parts else np.zeros((0, len(self.classes)))
-
-    def leave_one_out_evidence(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
-        """(n_rows,) log p(row) of each learned row under the model that never saw it."""
-        batches = list(self._learned_before(table, targets, weights))
-        if self.selected_by_rows:
-            return log_sum_exp(log_joint_relearned(self, batches))
-        parts = [log_evidence_left_out(self, batch) for batch in batches]
-        return np.concatenate(parts) if parts else np.zeros(0)
-
-    def sample(self, n: int, seed: int | np.random.Generator = 0) -> dict[str, list[Any]]:
-        """n rows drawn from the model, the state first and then each cell given the state, as columns."""
-        generator = np.random.default_rng(seed)
-        states = generator.choice(len(self.classes), size=n, p=np.exp(self.log_prior)).astype(np.int32)
-        drawn: dict[str, Any] = {}
-        for each in self.scores:
-            drawn.update(each.sample(states, generator))
-        columns = {name: list(drawn[name]) for name in self.schema.used}
-        target = self.schema.target.name if self.schema.target else "target"
-        return {**columns, target: [self.classes[int(state)] for state in states]}
+    def _drawn(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
+        return {name: cells for each in self.scores for name, cells in each.sample(states, generator).items()}
 
     @property
     def selected_by_rows(self) -> tuple[str, ...]:
@@ -329,7 +295,7 @@ class NaiveBayesModel(Classifier):
                 known[factor.columns[0]] = part.levels
         return known
 
-    def _learned_before(self, table: Any, targets: Any, weights: Any) -> Iterator[Batch]:
+    def _known(self, table: Any, targets: Any, weights: Any) -> Iterator[Batch]:
         """Rows that the model has learned, in the codes of its own vocabularies."""
         if are_batches(table):
             return iter([table] if isinstance(table, Batch) else table)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from scipy.optimize import minimize_scalar
@@ -18,7 +17,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import SchemaError, SupportError
 from bayeswise.models.regression.features import Features, refuse_extreme
 from bayeswise.models.regression.predictive import Predictive
-from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel
+from bayeswise.models.regression.regression_model import FoundModel, RegressionFacts
 from bayeswise.models.regression.rows import Rows, in_own_order
 from bayeswise.models.regression.solving.exact_sums import (
     LARGEST_SCORE,
@@ -44,7 +43,7 @@ LOOSE = 10.0  # the scale of a prior that stands for a flat one in a few rows
 
 
 @dataclass(frozen=True)
-class IteratedModel(RegressionModel):
+class IteratedModel(FoundModel):
     """y = w0 + w . x + noise for robust noise; E[y] = exp(w0 + w . x) for counts and times."""
 
     schema: Schema
@@ -70,14 +69,6 @@ class IteratedModel(RegressionModel):
             raise SchemaError("a regression has a target, no texts, and noise of a finite scale")
         if self.scale is not None and not 0.0 < self.scale < math.inf:
             raise SchemaError("the prior of a regression has a finite scale above 0")
-
-    @cached_property
-    def features(self) -> Features:
-        return Features(self.schema, self.levels, self.marked)
-
-    @property
-    def baseline(self) -> tuple[FloatArray, float]:
-        return self.centre, self.at_centre
 
     def predictive_of(self, batch: Batch) -> Predictive:
         """The distribution of each row, the weights taken as known."""

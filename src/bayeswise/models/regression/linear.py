@@ -15,12 +15,18 @@ from bayeswise.foundation.errors import (
     FitError,
     KindError,
     NotFittedError,
-    NotMergedError,
     SchemaError,
     TooFewRowsError,
 )
 from bayeswise.foundation.threads import available, each
-from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
+from bayeswise.models.forgetting import (
+    forgotten_by,
+    having_learned,
+    history_with,
+    refuse_other_settings,
+    refusing_unlearned,
+    with_ledger,
+)
 from bayeswise.models.regression.features import (
     Feature,
     Features,
@@ -35,12 +41,10 @@ from bayeswise.models.regression.rows import TargetRows
 from bayeswise.models.regression.solving.folds import N_FOLDS, fold_of_rows, scale_by_moments
 from bayeswise.models.regression.solving.normal_equations import NormalEquations, ScaleEvidence
 from bayeswise.models.settings.regression import LinearSettings
-from bayeswise.statistics.protocol import fingerprint
 from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary
-from bayeswise.tables.schema.notes import difference
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 
@@ -272,7 +276,7 @@ class LinearModel(RegressionModel):
     def learn(self, table: Any) -> LinearModel:
         """The model that has seen the rows of this table too."""
         found = self._of_table(table, check_invalid=True)
-        return self if found is None else self._having_learned(found, ())
+        return self if found is None else self._with_rows_of(found)
 
     def forget(self, table: Any, *, again: bool = False) -> LinearModel:
         """The model that has never seen these rows, to the last byte; `again`: though they were forgotten before."""
@@ -280,23 +284,16 @@ class LinearModel(RegressionModel):
         if gone is None:
             return self
         history = forgotten_by(self) if again else history_with(self, gone.statistics)
-        try:
-            left = self.changed_by(gone, RegressionMoments.subtract)
-        except NotMergedError as error:
-            raise NotMergedError(
-                f"these rows cannot all have been learned by the model: {error.what}", fix=error.fix
-            ) from None
-        return with_ledger(left, history)
+        with refusing_unlearned():
+            return with_ledger(self.changed_by(gone, RegressionMoments.subtract), history)
 
     def _of_table(self, table: Any, *, check_invalid: bool) -> LinearModel | None:
         rows = TargetRows(self.schema, open_like(table, self.schema), check_invalid=check_invalid)
         return LinearModel.of_rows(self.schema, self.settings, rows)
 
-    def _having_learned(self, found: LinearModel, history: tuple[str, ...]) -> LinearModel:
-        """The model with more rows; what it forgot and has learned again may be forgotten again."""
-        learned = self.changed_by(found, RegressionMoments.merge)
-        before, again = (*forgotten_by(self), *history), fingerprint(found.statistics)
-        return with_ledger(learned, (each for each in before if each != again)) if before else learned
+    def _with_rows_of(self, other: LinearModel) -> LinearModel:
+        both = self.changed_by(other, RegressionMoments.merge)
+        return having_learned(self, both, other.statistics, forgotten_by(other))
 
     def moments_of(self, batch: Batch, target: FloatArray) -> RegressionMoments:
         """What the model would learn of these rows."""
@@ -306,12 +303,8 @@ class LinearModel(RegressionModel):
         """The model of both sets of rows; schema and settings must be the same."""
         if not isinstance(other, LinearModel):
             raise other.not_merged()
-        for what in ("schema", "settings"):
-            mine, theirs = getattr(self, what), getattr(other, what)
-            if fingerprint(mine) != fingerprint(theirs):
-                why = difference(mine, theirs) if what == "schema" else f"one has {mine}, the other {theirs}"
-                raise KindError(f"the models cannot be merged: {why}", fix=f"fit both with the same {what}")
-        return self._having_learned(other, forgotten_by(other))
+        refuse_other_settings(self, other)
+        return self._with_rows_of(other)
 
     def changed(self, **settings: Any) -> LinearModel:
         """The same rows under other beliefs: prior, scale; no second pass."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,19 +16,17 @@ from bayeswise.explanations.nomogram import Nomogram
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, SchemaError
 from bayeswise.foundation.logspace import log
-from bayeswise.models.probability_model import ProbabilityModel
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.regression_model import RegressionFacts, WeightedModel
-from bayeswise.models.regression.solving.logistic_fit import LogisticFit
+from bayeswise.models.regression.solving.logistic_fit import NO_COVARIANCE, LogisticFit
 from bayeswise.models.regression.solving.newton import Certificate
-from bayeswise.models.relearning import posteriors_by_refits
+from bayeswise.models.relearning import RelearnedModel
 from bayeswise.models.settings.regression import LogisticSettings
 from bayeswise.models.table_model import Capabilities, where_rows_are
-from bayeswise.posteriors.normalise import normalise
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Report
-from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
@@ -38,7 +35,7 @@ _STEPS = 20  # of a fit, and passes over the rows that one takes
 
 
 @dataclass(frozen=True)
-class LogisticModel(WeightedModel, ProbabilityModel):
+class LogisticModel(WeightedModel, RelearnedModel):
     """log p(class | row) = w0 + w . x up to a number for each row; for two classes the first one's w is 0."""
 
     schema: Schema
@@ -58,10 +55,6 @@ class LogisticModel(WeightedModel, ProbabilityModel):
     extents: tuple[tuple[float, float], ...] = added_later(())  # the least and largest value of each number
     marked: tuple[str, ...] = added_later(())  # columns with an indicator of missing cells
     capabilities: ClassVar[Capabilities] = Capabilities(classes=True, relearns=True, alternatives=True, weights=True)
-
-    @property
-    def rows_learned(self) -> float:
-        return float(self.class_weight.sum())
 
     def regression_facts(self) -> RegressionFacts:
         return replace(
@@ -131,33 +124,10 @@ class LogisticModel(WeightedModel, ProbabilityModel):
         n = len(features.names)
         certificate = Certificate(0.0, 0, True, settings.tol)
         scale = 1.0 if isinstance(settings.scale, str) else float(settings.scale)
-        return cls(
-            features.schema,
-            settings,
-            features.levels,
-            labels,
-            np.zeros((1, n)),
-            np.zeros(1),
-            np.zeros(n),
-            np.ones(n),
-            scale,
-            certificate,
-            True,
-            np.empty((0, 0)),
-            None,
-            class_weight,
-            marked=features.marked,
-        )
+        fit = LogisticFit(np.zeros((1, n + 1)), np.zeros(n), np.ones(n), scale, certificate, True, NO_COVARIANCE, None)
+        return cls.of(features, labels, settings, fit, class_weight)
 
     # -- what it is ---------------------------------------------------------------------------------------------
-    @property
-    def classes(self) -> tuple[Label, ...]:
-        return self.labels.labels
-
-    @cached_property
-    def features(self) -> Features:
-        return Features(self.schema, self.levels, self.marked)
-
     @property
     def log_prior(self) -> FloatArray:
         """(n_classes,) the shares of the classes in the rows that were learned."""
@@ -223,10 +193,6 @@ class LogisticModel(WeightedModel, ProbabilityModel):
             raise FitError("the posterior of the weights was not learned", fix="fit with marginalize=True")
         return marginalized_scores(scores, (matrix - self.centre) / self.unit, self.covariance)
 
-    def probability(self, batch: Batch) -> FloatArray:
-        """(n_rows, n_classes) the posterior."""
-        return normalise(self.log_relative(batch)).probability
-
     def learned_like(self, table: Any) -> tuple[LogisticModel, Report]:
         """The regression of the table under the same columns and settings, and what was met."""
         from bayeswise.models.regression.learning import logistic_of
@@ -250,17 +216,6 @@ class LogisticModel(WeightedModel, ProbabilityModel):
         from bayeswise.models.regression.learning import relearned_logistic
 
         return relearned_logistic(self, batches)
-
-    def recoded(self, batch: Batch) -> Batch:
-        """The rows with their levels as positions in those that the model knows; others are unseen."""
-        return batch.recode(self.levels)
-
-    def leave_one_out(self, table: Any) -> FloatArray:
-        """(n_rows, n_states) the posterior of each row under the regression of all others, by a fit for each.
-
-        The table must hold the rows that were learned; one that is too large for so many fits raises TooLargeError.
-        """
-        return posteriors_by_refits(self, table)
 
     @where_rows_are
     def explain(self, row: Any) -> Account:

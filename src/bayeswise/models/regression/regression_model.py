@@ -9,6 +9,7 @@ import math
 from abc import abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -67,12 +68,16 @@ class WeightedModel(TableModel):
             """Of the prior in force."""
 
         @property
-        def features(self) -> Features:
-            """What the weights belong to."""
-
-        @property
         def weights(self) -> FloatArray:
             """(..., n_features) in original units."""
+
+    levels: tuple[Vocabulary, ...]
+    marked: tuple[str, ...]  # columns with an indicator of missing cells
+
+    @cached_property
+    def features(self) -> Features:
+        """What the weights belong to."""
+        return Features(self.schema, self.levels, self.marked)
 
     @property
     def vocabularies(self) -> dict[str, Vocabulary]:
@@ -199,6 +204,17 @@ class RegressionModel(WeightedModel):
             terms.append(Term(name, value, float(amounts[self.features.of_column(name)].sum()), note))
         target = self.schema.target.name if self.schema.target else "y"
         return ScoreAccount(target, float(at_centre), tuple(terms), self.settings.likelihood, self.has_log_link)
+
+
+class FoundModel(RegressionModel):
+    """A regression that keeps the weights that were found, and no moments of its rows."""
+
+    centre: FloatArray  # (n,) the means
+    at_centre: float  # the score of a row of means
+
+    @property
+    def baseline(self) -> tuple[FloatArray, float]:
+        return self.centre, self.at_centre
 
 
 def _far_out(row: FloatArray, centre: FloatArray, weights: FloatArray, at_centre: float) -> float:

@@ -117,11 +117,6 @@ class Rows:
 
         return np.asarray(sum(self.over(of_block, self.n_columns)))
 
-    def in_original_units(self, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Weights (..., n) and intercept (...) for x itself."""
-        slopes = weights[..., :-1] / self.unit
-        return slopes, weights[..., -1] - slopes @ self.centre
-
 
 def _blocks(n_rows: int, cells_of_a_row: int) -> list[slice]:
     step = max(1_024, min(32_768, CELLS_OF_A_BLOCK // cells_of_a_row // 64 * 64))

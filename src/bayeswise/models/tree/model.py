@@ -16,11 +16,9 @@ from bayeswise.foundation.logspace import log
 from bayeswise.models.description_length.bits import DescriptionLength
 from bayeswise.models.description_length.pruning import leaf_bits, tree_length
 from bayeswise.models.description_length.tree import DescribedTree, TreeNode
-from bayeswise.models.probability_model import ProbabilityModel
-from bayeswise.models.relearning import posteriors_by_refits
+from bayeswise.models.relearning import RelearnedModel
 from bayeswise.models.settings.tree import TreeSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, where_rows_are
-from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Report
@@ -33,7 +31,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class TreeModel(ProbabilityModel):
+class TreeModel(RelearnedModel):
     """A tree whose nodes are numbered from the root on; the branch of yes comes right after its question.
 
     In a leaf of n rows, n_c of which are of class c, p(c) is (n_c + s k p_c) / (n + s k), where p_c is the share of the
@@ -79,17 +77,9 @@ class TreeModel(ProbabilityModel):
 
     # -- what it is ---------------------------------------------------------------------------------------------
     @property
-    def classes(self) -> tuple[Label, ...]:
-        return self.labels.labels
-
-    @property
     def class_weight(self) -> FloatArray:
         """(n_classes,) the weight of the rows of each class."""
         return np.asarray(self.counts[0])
-
-    @property
-    def rows_learned(self) -> float:
-        return float(self.counts[0].sum())
 
     @property
     def vocabularies(self) -> dict[str, Vocabulary]:
@@ -187,10 +177,6 @@ class TreeModel(ProbabilityModel):
         found = self._log_shares + (self.log_prior - self._log_shares[0])
         return np.asarray(found[self.leaf_of(batch)])
 
-    def probability(self, batch: Batch) -> FloatArray:
-        """(n_rows, n_classes) the posterior."""
-        return normalise(self.log_relative(batch)).probability
-
     @where_rows_are
     def explain(self, row: Any) -> Account:
         """Why: the classes of all rows, and what each question on the way to the leaf adds, for one row."""
@@ -234,17 +220,6 @@ class TreeModel(ProbabilityModel):
         from bayeswise.models.tree.growing import of_batches
 
         return of_batches(batches, self.schema, self.settings)
-
-    def recoded(self, batch: Batch) -> Batch:
-        """The rows with their levels as positions in those that the model knows; others are unseen."""
-        return batch.recode(self.levels)
-
-    def leave_one_out(self, table: Any) -> FloatArray:
-        """(n_rows, n_states) the posterior of each row under the tree of all others, by a fit for each.
-
-        The table must hold the rows that were learned; one that is too large for so many fits raises TooLargeError.
-        """
-        return posteriors_by_refits(self, table)
 
 
 def _is_one_tree(column: IntArray, no: IntArray) -> bool:

@@ -14,10 +14,8 @@ from bayeswise.engines import Request, summarise
 from bayeswise.explanations.account import Account
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import KindError, NotFittedError, ParameterError
-from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.classifier import Classifier
 from bayeswise.models.from_table import no_rows
-from bayeswise.models.relearning import log_joint_relearned
 from bayeswise.models.settings.network import AVERAGES, Needs, NetworkSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, where_rows_are
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
@@ -29,7 +27,7 @@ from bayeswise.networks.classifiers.structure import Graph, Information, k_paren
 from bayeswise.networks.classifiers.superparent_pairs import SuperparentPairScores
 from bayeswise.networks.classifiers.superparents import SuperparentScores
 from bayeswise.networks.network import BeliefNetwork
-from bayeswise.posteriors.normalise import log_posterior, normalise
+from bayeswise.posteriors.normalise import normalise
 from bayeswise.statistics import Grouped, Product
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
@@ -229,32 +227,8 @@ class NetworkClassifierModel(Classifier):
         both = tuple(sorted({*self.given_cuts} & {*other.given_cuts}))
         return replace(super().merge(other), given_cuts=both)
 
-    def leave_one_out(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
-        """(n_rows, n_states) the posterior of each row under the model that never saw it.
-
-        The table must hold rows that were learned; rows without a target or weight are left out of the answer too.
-        Where cuts or a kept graph were found in the rows, the table must hold all of them: they are found again without
-        each, by a fit for every different row; a table that is too large for that raises TooLargeError.
-        """
-        joint = self._log_joint_left_out(table, targets, weights)
-        return normalise(joint, undefined="uniform").probability if len(joint) else joint
-
-    def leave_one_out_log_proba(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
-        """(n_rows, n_states) the logarithm of `leave_one_out`, also where a share is too small for a number."""
-        joint = self._log_joint_left_out(table, targets, weights)
-        return log_posterior(joint, undefined="uniform") if len(joint) else joint
-
-    def leave_one_out_evidence(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
-        """(n_rows,) log p(row) of each row under the model that never saw it; minus infinity for an only row."""
-        return log_sum_exp(self._log_joint_left_out(table, targets, weights))
-
-    def _log_joint_left_out(self, table: Any, targets: Any, weights: Any) -> FloatArray:
-        """(n_rows, n_states); by subtraction where the counts say everything."""
-        batches = list(self.learned(table, targets, weights))
-        if self.selected_by_rows:
-            return log_joint_relearned(self, batches)
-        joints = [log_joint_left_out(self, batch) for batch in batches]
-        return np.concatenate(joints) if joints else np.zeros((0, len(self.classes)))
+    def log_relative_left_out(self, batch: Batch) -> FloatArray:
+        return log_joint_left_out(self, batch)
 
     @property
     def selected_by_rows(self) -> tuple[str, ...]:

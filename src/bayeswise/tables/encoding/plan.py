@@ -37,7 +37,7 @@ class Plan:
         return name in self.source_names
 
     def may_be_invalid(self, name: str) -> bool:
-        """True if the column is stored as something whose cells may be no numbers."""
+        """True if the column is stored as something whose cells may not be numbers."""
         return name in self.invalid_names
 
     def columns(self, source: Source) -> list[str]:

@@ -12,7 +12,7 @@ MOST_LEVELS = 1_000_000
 FEW_VALUES = 20
 """An integer column with at most so many different values, each met twice on average, may mean a category."""
 INVALID_PER_HUNDRED = 1
-"""Up to 1 % of the cells of a number column may be no number; they are missing cells then."""
+"""Up to 1 % of the cells of a number column need not be numbers; they are missing cells then."""
 _ROWS_OF_AN_ID = 4
 _ROWS_OF_AN_INDEX = 10
 _WORDS_OF_A_SENTENCE = 3.0
@@ -45,7 +45,7 @@ def holds_strings(column: ColumnProfile, textual: bool) -> bool:
 
 
 def is_numeric(column: ColumnProfile, textual: bool) -> bool:
-    """More than half of the cells are numbers; text with leading zeros is a label and no number."""
+    """More than half of the cells are numbers; text with leading zeros is a label, not a number."""
     return (
         not holds_strings(column, textual)
         and column.storage != "declared"
@@ -121,7 +121,7 @@ def all_whole(column: ColumnProfile) -> bool:
 def _is_whole(level: Label) -> bool:
     try:
         return float(level).is_integer()
-    except ValueError:  # a invalid value, which counts apart
+    except ValueError:  # an invalid value, which counts apart
         return True
 
 

@@ -160,7 +160,7 @@ def _inferred_column(
 
 def _weight_problem(column: ColumnProfile) -> BayeswiseError | None:
     wrong = {
-        "no number": column.invalid + column.booleans,
+        "not a number": column.invalid + column.booleans,
         "missing": column.rows - column.present,
         "infinite": column.infinite,
         "negative": int(column.minimum < 0),

@@ -68,7 +68,7 @@ def _cells(column: Column, profile: ColumnProfile) -> list[str]:
         parts.insert(0, f"number ({profile.distinct} values) - category?")
     if profile.invalid:
         parts.append(
-            f"{cells_of(profile.invalid)} no number: {places_of(profile.invalid_examples[:1], profile.invalid)}"
+            f"{cells_of(profile.invalid)} not numeric: {places_of(profile.invalid_examples[:1], profile.invalid)}"
         )
     return parts
 
@@ -121,7 +121,7 @@ def _advice_on_numbers(column: Column, profile: ColumnProfile) -> Iterator[tuple
     few = profile.invalid and not evidence.too_many_invalid(profile.invalid, profile.present)
     if column.kind in ("number", "count") and few:
         invalid = places_of(profile.invalid_examples, profile.invalid)
-        what = f"{cells_of(profile.invalid)} no number and taken as missing: {invalid}"
+        what = f"{cells_of(profile.invalid)} not numeric and taken as missing: {invalid}"
         yield what, f"correct them, or {keep(column.name, 'category')}"
 
 

@@ -41,7 +41,7 @@ class Names:
     def mapped(self, asked: Any, what: str) -> dict[str, Any]:
         """What was asked for as a mapping by column, or None."""
         if asked is not None and not isinstance(asked, Mapping):
-            raise ParameterError(f"{what} is {asked!r}, and no mapping by column", fix=f"write {what}={{column: ...}}")
+            raise ParameterError(f"{what} is {asked!r}, not a mapping by column", fix=f"write {what}={{column: ...}}")
         return self.keyed(asked or {})
 
 
@@ -125,7 +125,7 @@ def _ignored(asked: object) -> list[str]:
     if isinstance(asked, str):
         return [asked]
     if not isinstance(asked, Iterable):
-        raise ParameterError(f"ignore is {asked!r}, and no list of columns", fix="write ignore=[column, ...]")
+        raise ParameterError(f"ignore is {asked!r}, not a list of columns", fix="write ignore=[column, ...]")
     return list(asked)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NotMergedError, SchemaError
 from bayeswise.models.regression.features import Features, entries_of_moments, is_wide, refuse_no_room
 from bayeswise.models.regression.predictive import Predictive, within_floats
-from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel, evidence_of_learned_rows
+from bayeswise.models.regression.regression_model import FoundModel, RegressionFacts, evidence_of_learned_rows
 from bayeswise.models.regression.rows import Rows, in_own_order
 from bayeswise.models.regression.solving.normal_equations import ScaleEvidence, log_evidence_of
 from bayeswise.models.settings.regression import LinearSettings
@@ -72,7 +71,7 @@ def turned_rows(rows: Rows) -> TurnedRows:
 
 
 @dataclass(frozen=True)
-class WideModel(RegressionModel):
+class WideModel(FoundModel):
     """y = w0 + w . x + noise for a gaussian likelihood and prior, from n x n products of the rows."""
 
     schema: Schema
@@ -112,14 +111,6 @@ class WideModel(RegressionModel):
         numbers = (self.scale, self.freedom, self.n_rows)
         if not all(0.0 < each < math.inf for each in numbers) or not 0.0 <= self.rest < math.inf:
             raise SchemaError("scale, noise and rows of a regression are finite and above 0")
-
-    @cached_property
-    def features(self) -> Features:
-        return Features(self.schema, self.levels, self.marked)
-
-    @property
-    def baseline(self) -> tuple[FloatArray, float]:
-        return self.centre, self.at_centre
 
     @property
     def noise(self) -> float:
