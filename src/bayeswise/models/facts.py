@@ -83,6 +83,8 @@ def mixture_of(model: Any) -> dict[str, Any]:
                 for each in inside.scores
             ],
             "left_out": dict(inside.notes),
+            "without_statistics": [member.name for member in inside.members if member.learns_weights],
+            "gone": [each.name for each in inside.scores if each.weight > 0.0 and each.name not in weights],
             "log_loss": json_number(inside.log_loss),
             "rows": inside.n_weighed,
             "calibration": inside.calibration.name,

@@ -18,6 +18,7 @@ from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Extent
 from bayeswise.models.auto.crossing import Crossing
 from bayeswise.models.auto.inputs import AsNumbers
 from bayeswise.models.auto.model import AutoModel
+from bayeswise.models.facts import mixture_of
 from bayeswise.models.settings.auto import seconds_of
 from bayeswise.statistics import fingerprint
 from bayeswise.tables.schema.schema import Column, Schema, Target
@@ -176,6 +177,27 @@ def test_members_that_cannot_forget_leave_with_a_warning(mixed_model: AutoModel)
     with pytest.warns(UserWarning, match="cannot take rows in or out"):
         after = mixed_model.forget(taken(mixed_table(), [0]))
     assert not any(member.learns_weights for member in after.members)
+
+
+def test_members_that_cannot_merge_leave_with_a_warning_and_inspect_says_so(mixed_model: AutoModel) -> None:
+    fixed = mixture_of(mixed_model)["mixture"]["without_statistics"]
+    assert fixed
+    assert all(name.startswith("logistic") for name in fixed)
+    with pytest.warns(UserWarning, match="cannot take rows in or out"):
+        more = mixed_model.learned_like(mixed_table(30, 5))[0]
+    with pytest.warns(UserWarning, match="cannot take rows in or out and leave"):
+        merged = mixed_model.merge(more)
+    facts = mixture_of(merged)["mixture"]
+    assert facts["gone"] == fixed
+    assert not facts["without_statistics"]
+
+
+def test_a_mixture_of_regressions_alone_says_what_to_fit_instead(mixed_model: AutoModel) -> None:
+    regressions = tuple(member for member in mixed_model.members if member.learns_weights)
+    model = replace(mixed_model, members=regressions[:1], weights=np.ones(1))
+    for change in (lambda: model.merge(model), lambda: model.forget(mixed_table())):
+        with pytest.raises(FitError, match=r"no row can come or go.*naive-bayes"):
+            change()
 
 
 def test_a_table_learned_like_a_model_merges_with_it() -> None:

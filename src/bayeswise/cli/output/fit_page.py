@@ -104,6 +104,11 @@ def mixture_lines(facts: Mapping[str, Any]) -> Iterator[Text]:
         yield Text(f"calibrated: {mixture['calibration']}")
     if mixture["age"]:
         yield Text(f"weights and calibration are {mixture['age']}")
+    if mixture["gone"]:
+        yield Text(f"no longer in it, as they cannot take rows in or out: {'; '.join(mixture['gone'])}")
+    if mixture["without_statistics"]:
+        shown = "; ".join(mixture["without_statistics"])
+        yield Text(f"merge and forget would drop {shown}: regressions and trees cannot take rows in or out", "dim")
     for name, reason in mixture["left_out"].items():
         yield Text(f"not tried: {name} ({reason})", "dim")
 

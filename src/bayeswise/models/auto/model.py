@@ -248,13 +248,18 @@ class AutoModel(ProbabilityModel):
         return with_ledger(after, history)
 
     def merge(self, other: Self) -> Self:
-        """The members with the rows of both; those of the other must have the same cuts, graphs and families."""
+        """The members with the rows of both; those of the other must have the same cuts, graphs and families.
+
+        Members that keep weights and not statistics leave the mixture, with a warning.
+        """
         if self.schema is not other.schema and fingerprint(self.schema) != fingerprint(other.schema):
             why = difference(self.schema, other.schema)
             raise KindError(f"the models cannot be merged: {why}", fix="fit both with the same schema")
         theirs = {member.name: member for member in other.exact_members}
         mine = {member.name for member in self.exact_members}
-        if mine != theirs.keys() or not mine:
+        if not mine:
+            raise self._without_statistics
+        if mine != theirs.keys():
             raise KindError(
                 "the models cannot be merged: they are mixtures of different members",
                 fix="fit one like the other: bayeswise fit ROWS --like MODEL",
@@ -267,6 +272,7 @@ class AutoModel(ProbabilityModel):
                 raise KindError(
                     f"{member.name}: {error.what}", fix="fit one like the other: bayeswise fit ROWS --like MODEL"
                 ) from None
+        _warn_of_leaving([*self.members, *other.members], self.weight_of_member | other.weight_of_member)
         merged = self._of_members(members)
         both = (*forgotten_by(self), *forgotten_by(other))
         return with_ledger(replace(merged, learned_since=self.learned_since + other.rows_learned), both)
@@ -294,21 +300,19 @@ class AutoModel(ProbabilityModel):
             return replace(after, learned_since=self.learned_since + moved)
         return replace(after, forgotten_since=self.forgotten_since + moved)
 
+    @property
+    def _without_statistics(self) -> FitError:
+        names = tuple(self.weight_of_member)
+        return FitError(
+            f"{', '.join(names)} {'keeps' if len(names) == 1 else 'keep'} weights, not the rows' statistics: no row "
+            "can come or go",
+            fix="fit all rows that shall count (forget --rows REMAINING), or a model of counts: model='naive-bayes'",
+        )
+
     def _exact_or_refused(self) -> tuple[Member, ...]:
         if not self.exact_members:
-            raise FitError(
-                f"{', '.join(self.weight_of_member)} keeps weights, not the rows' statistics: no row can come or go",
-                fix="fit the rows that shall count (forget --rows REMAINING), or choose='stack'",
-            )
-        gone = [member.name for member in self.members if member.learns_weights]
-        if gone:
-            share = sum(self.weight_of_member[name] for name in gone)
-            warnings.warn(
-                f"{', '.join(gone)} (weight {share:.2g}) cannot take rows in or out and leaves the mixture, with the "
-                "calibration; fit all rows again to have it back",
-                UserWarning,
-                stacklevel=5,
-            )
+            raise self._without_statistics
+        _warn_of_leaving(self.members, self.weight_of_member)
         return self.exact_members
 
     def _of_members(self, members: Sequence[Member]) -> Self:
@@ -386,4 +390,17 @@ class AutoModel(ProbabilityModel):
         raise TooLargeError(
             "members and weights are chosen by all rows, and to choose them again without each row takes too long",
             fix="use folds, such as cv=10 (--cv 10)",
+        )
+
+
+def _warn_of_leaving(members: Sequence[Member], weights: Mapping[str, float]) -> None:
+    """Say which members keep weights, not statistics, and so have no part in a mixture whose rows change."""
+    gone = list(dict.fromkeys(member.name for member in members if member.learns_weights))
+    if gone:
+        warnings.warn(
+            f"{', '.join(gone)} (weight {sum(weights[name] for name in gone):.2g}) cannot take rows in or out and "
+            f"{'leaves' if len(gone) == 1 else 'leave'} the mixture, with the calibration; fit all rows again to have "
+            f"{'it' if len(gone) == 1 else 'them'} back",
+            UserWarning,
+            stacklevel=5,
         )
