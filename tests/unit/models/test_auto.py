@@ -16,6 +16,7 @@ from bayeswise.foundation.errors import FitError, ImpossibleEvidenceError, KindE
 from bayeswise.models.auto import candidates, learning
 from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Extent
 from bayeswise.models.auto.crossing import Crossing
+from bayeswise.models.auto.durations import seconds_for
 from bayeswise.models.auto.inputs import AsNumbers
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.facts import mixture_of
@@ -355,6 +356,22 @@ def test_little_time_drops_the_dearest_candidates_first(monkeypatch: pytest.Monk
     dropped = {name for name, reason in model.notes.items() if "are left" in reason}
     assert "markov-blanket" in dropped
     assert "naive-bayes" not in dropped
+
+
+def test_a_time_that_is_enough_for_all_candidates_drops_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As fast as estimated: what 1,000 rows take is far below ten seconds."""
+    clock = [0.0]
+    monkeypatch.setattr(learning.time, "monotonic", lambda: clock[0])
+    learn = Candidate.learned
+
+    def timed(self: Candidate, batch: Any, *rest: Any) -> Any:
+        clock[0] += seconds_for(self, Extent.of(rest[0], batch), 10) / 11
+        return learn(self, batch, *rest)
+
+    monkeypatch.setattr(Candidate, "learned", timed)
+    model: AutoModel = bw.fit(mixed_table(1_000), "y", model="auto", within="10s")
+    assert not [name for name, reason in model.notes.items() if "are left" in reason]
+    assert clock[0] < 10.0
 
 
 def test_a_time_is_written_with_its_unit() -> None:

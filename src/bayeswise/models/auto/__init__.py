@@ -4,7 +4,8 @@ inputs.py      what a member sees of a row: as it is, without texts, or everythi
 crossing.py    pairs of columns that say more together, as products
 trees.py       trees that add to log-odds, and what they add by column
 boosting.py    trees that are grown, each of what those before it leave unexplained
-candidates.py  the models that are tried, which of them apply, and what they cost
+candidates.py  the models that are tried, which of them apply, and in which order
+durations.py   how long candidates take, for a time within which all must be done
 rows.py        all rows as one batch, in an order of their own
 left_out.py    what each candidate says of rows that it never saw
 stacking.py    weights on the simplex that maximise the left-out log score, with a certificate

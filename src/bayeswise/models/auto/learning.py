@@ -14,6 +14,7 @@ from bayeswise.foundation.errors import BayeswiseError, FitError, ParameterError
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.threads import algebra_on_one_thread
 from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Extent, Member
+from bayeswise.models.auto.durations import Clock, seconds_for
 from bayeswise.models.auto.explaining import offered_numbers
 from bayeswise.models.auto.left_out import LeftOut, left_out, n_folds_for
 from bayeswise.models.auto.model import AutoModel, CandidateScore
@@ -133,15 +134,13 @@ class _Trials:
         extent = Extent.of(self.schema, self.chosen)
         n_folds = n_folds_for(self.chosen.n_rows)
         folds = turns(self.truth, n_folds)
-        began, work_done = time.monotonic(), 0.0
+        began, clock = time.monotonic(), Clock(self.seconds)
+        larger = 1.0 + (self.rows.n_rows / self.chosen.n_rows - 1.0) / n_folds  # members are learned from all rows, too
         suited = [candidate.suited(extent) for candidate in CANDIDATES]
         for candidate in sorted(suited, key=lambda each: each.cost(extent)):
             reason = candidate.refusal(extent) or candidate.refusal_of_many(extent, self.rows.n_rows)
-            work, spent = candidate.cost(extent), time.monotonic() - began
-            if not reason and self.seconds is not None and work_done > 0.0:
-                ahead = spent / work_done * work * (self.rows.n_rows / self.chosen.n_rows) ** 0.5
-                if spent + ahead > self.seconds:
-                    reason = f"it would take some {ahead:.2g} s, and {max(self.seconds - spent, 0.0):.2g} s are left"
+            estimate, spent = larger * seconds_for(candidate, extent, n_folds), time.monotonic() - began
+            reason = reason or (clock.refusal(estimate, spent) if self.done else "")
             inputs = None if reason else candidate.inputs(self.chosen, self.schema)
             reason = reason or candidate.refusal_of_inputs(inputs, extent, n_folds, self._least_loss)
             if reason:
@@ -155,7 +154,7 @@ class _Trials:
             except _FAILURES as error:
                 self.notes[candidate.name] = f"it failed: {error}"
                 continue
-            work_done += work
+            clock.estimated += estimate
             self.done.append(_Trial(candidate, member, found))
         order = {candidate.name: place for place, candidate in enumerate(CANDIDATES)}
         self.done.sort(key=lambda trial: order[trial.candidate.name])
