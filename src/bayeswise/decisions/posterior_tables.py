@@ -24,7 +24,7 @@ def posterior_of(
     """
     if isinstance(posterior, Mapping):
         probability, labels = _of_mapping(posterior)
-    elif states is None and _has_columns(posterior):
+    elif states is None and (hasattr(posterior, "columns") or hasattr(posterior, "__arrow_c_stream__")):
         probability, labels = _of_frame(posterior, wanted)
     else:
         probability, labels = _of_array(getattr(posterior, "probability", posterior), states)
@@ -42,10 +42,6 @@ def states_of(posterior: Any, states: Sequence[Any] | None) -> list[Any]:
     if not named:
         raise ParameterError("the posterior does not name its states", fix="add states=[...], or give {state: numbers}")
     return named
-
-
-def _has_columns(table: Any) -> bool:
-    return hasattr(table, "columns") or hasattr(table, "__arrow_c_stream__")
 
 
 def _of_mapping(posterior: Mapping[Any, Any]) -> tuple[FloatArray, tuple[Label, ...]]:

@@ -169,7 +169,8 @@ def next_test_for(
         posterior = shifted(posterior, np.exp(model.log_prior), np.asarray(prior), model.classes)
     given = costs.aligned(model.classes)
     if not given.constant:
-        given = given.for_row(dict(row) if isinstance(row, Mapping) else _cells(model, batch))
+        numbers = zip(model.schema.numbers, batch.values[0].tolist(), strict=True)
+        given = given.for_row(dict(row) if isinstance(row, Mapping) else dict(numbers))
     shares = dict(zip(model.classes, posterior[0].tolist(), strict=True))
     answer = next_test(shares, given, empty.outcomes, prices, depth=depth)
     return replace(answer, posterior=shares, left_out=empty.left_out)
@@ -180,10 +181,6 @@ def _refuse_unknown_names(model: Any, row: Any, prices: Any, costs: Costs) -> No
     known = [*model.schema.names, *costs.columns]
     for name in [*(row if isinstance(row, Mapping) else ()), *(prices if isinstance(prices, Mapping) else ())]:
         find_name(name, known, where="the model")
-
-
-def _cells(model: Any, batch: Batch) -> dict[str, float]:
-    return dict(zip(model.schema.numbers, batch.values[0].tolist(), strict=True))
 
 
 def _empty(model: Any, batch: Batch) -> list[str]:

@@ -107,15 +107,12 @@ def compare_models(
         name, why = next(iter(failed.items()))
         raise FitError(f"no model can learn from the table; {name}: {why.what}", fix=why.fix or "look at the table")
     by = "log-loss" if costs is None else "cost"
-    ordered = sorted(found, key=lambda name: _score(found[name], by))
+    scores = {name: (each.log_loss if costs is None else each.cost_per_case).mean for name, each in found.items()}
+    ordered = sorted(found, key=scores.__getitem__)
     best = found[ordered[0]]
     lines = [Compared(ordered[0], best)]
     lines += [Compared(name, found[name], _difference(found[name], best, by)) for name in ordered[1:]]
     return Comparison(tuple(lines), failed, by, best.how, len(best.truth))
-
-
-def _score(evaluation: Evaluation, by: str) -> float:
-    return evaluation.cost_per_case.mean if by == "cost" else evaluation.log_loss.mean
 
 
 def _difference(one: Evaluation, best: Evaluation, by: str) -> Estimate:

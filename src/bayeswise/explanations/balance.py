@@ -100,7 +100,8 @@ def weigh(account: Account, state: int, against: int | None) -> Balance:
     log_odds = _log_odds(account, state, others)
     named = list(_lines(account))
     terms = np.array([account.log_prior, *(log_terms for _, log_terms in named)])  # (1 + n_lines, n_states)
-    prior, *ratios = _pairwise(terms, state, others[0]) if len(others) == 1 else _chain(terms, state, others)
+    log_for, log_others = terms[:, state], terms[:, others]
+    prior, *ratios = (log_for - log_others[:, 0]).tolist() if len(others) == 1 else _chain_ratios(log_for, log_others)
     weights = (replace(line, log_ratio=ratio) for (line, _), ratio in zip(named, ratios, strict=True))
     single = len(others) == 1
     rival = str(account.states[others[0]]) if single else "all others"
@@ -133,14 +134,6 @@ def _lines(account: Account) -> Iterator[tuple[Weight, FloatArray]]:
             yield Weight(each.column, each.value, 0.0, each.note), each.log_likelihood
         for word, log_likelihood in each.parts:
             yield Weight(each.column, word, 0.0, each.note), log_likelihood
-
-
-def _pairwise(terms: FloatArray, state: int, rival: int) -> list[float]:
-    return [float(each[state] - each[rival]) for each in terms]
-
-
-def _chain(terms: FloatArray, state: int, others: list[int]) -> list[float]:
-    return list(_chain_ratios(terms[:, state], terms[:, others]))
 
 
 def _chain_ratios(log_for: FloatArray, log_others: FloatArray) -> Iterator[float]:

@@ -232,7 +232,8 @@ def refuse_unless(condition: Any, what: str, value: Any) -> None:
     bayeswise.foundation.errors.ParameterError: a rate must be above 0; found -1.0
     """
     if not np.all(condition):
-        raise ParameterError(f"{what}; found {_first_bad(condition, value)}")
+        flags, numbers = np.broadcast_arrays(np.asarray(condition), np.asarray(value))
+        raise ParameterError(f"{what}; found {numbers[~flags].flat[0]}")
 
 
 def reasons(*cases: tuple[BoolArray, str]) -> str:
@@ -254,11 +255,6 @@ def is_whole(values: FloatArray) -> BoolArray:
     """0, 1, 2, ..."""
     with np.errstate(invalid="ignore"):
         return np.asarray((values >= 0) & (np.floor(values) == values) & np.isfinite(values))
-
-
-def _first_bad(condition: Any, value: Any) -> Any:
-    flags, numbers = np.broadcast_arrays(np.asarray(condition), np.asarray(value))
-    return numbers[~flags].flat[0]
 
 
 def or_one(values: FloatArray) -> FloatArray:

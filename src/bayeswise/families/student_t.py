@@ -306,10 +306,7 @@ class _Profile:
         while high - low > _FAR:
             middle = 0.5 * (low + high)
             self.scale = float(np.exp(middle))
-            low, high = (middle, high) if self._excess(k) > 0 else (low, middle)
-
-    def _excess(self, k: float) -> float:
-        return self._sums(k)[2] - 1.0
+            low, high = (middle, high) if self._sums(k)[2] > 1.0 else (low, middle)
 
     def _sums(self, k: float) -> list[float]:
         return _kernels.student_t_sums(self.values, self.share, self.location, self.scale, k, _FARTHEST)

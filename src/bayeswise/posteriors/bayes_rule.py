@@ -170,7 +170,8 @@ def _complete_prior(
     """The prior as fractions; the second of two states is what the first leaves."""
     prior = {state: _prior_of(state, value) for state, value in given.items()}
     keys = [label_key(state) for state in prior]
-    others = _distinct(state for row in table.values() for state in row if label_key(state) not in keys)
+    named = {label_key(state): state for row in table.values() for state in row}
+    others = [state for key, state in named.items() if key not in keys]
     if len(prior) == 1 and len(others) == 1:
         (first, share), (second,) = next(iter(prior.items())), others
         rest = 1 - share
@@ -220,10 +221,6 @@ def _check_row(seen: Label, row: Mapping[Label, Fraction], states: Iterable[Labe
     for state in states:
         if state not in row:
             raise ParameterError(f"there is no likelihood P({seen} | {state})", fix=f"add {seen}:{state}=...")
-
-
-def _distinct(labels: Iterable[Label]) -> list[Label]:
-    return list({label_key(label): label for label in labels}.values())
 
 
 # -- plain data ---------------------------------------------------------------------------------------------

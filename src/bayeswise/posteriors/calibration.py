@@ -153,15 +153,11 @@ def _dirichlet(shares: FloatArray, truth: IntArray, weights: FloatArray) -> Diri
     return Dirichlet(*dirichlet_weights(np.maximum(log(shares), least), truth, weights), least)
 
 
-def _none(shares: FloatArray, truth: IntArray, weights: FloatArray) -> AsItIs:
-    return AsItIs()
-
-
 METHODS: dict[str, Callable[[FloatArray, IntArray, FloatArray], Calibration]] = {
     "temperature": _temperature,
     "platt": _platt,
     "dirichlet": _dirichlet,
     "isotonic": _isotonic,
-    "none": _none,
+    "none": lambda shares, truth, weights: AsItIs(),
 }
 ALIASES = {"sigmoid": "platt"}

@@ -47,6 +47,10 @@ def sigmoid_line(logits: FloatArray, is_state: BoolArray, weights: FloatArray) -
     scale = max(1.0, float(np.abs(logits).max()))
     design[:, 0] /= scale
 
+    def loss(line: FloatArray) -> float:
+        score = design @ line
+        return float(weights @ (np.logaddexp(0.0, score) - target * score))
+
     def slope_and_step(line: FloatArray) -> tuple[FloatArray, FloatArray]:
         p = probability_of(design @ line)
         slope = design.T @ (weights * (p - target))
@@ -54,13 +58,8 @@ def sigmoid_line(logits: FloatArray, is_state: BoolArray, weights: FloatArray) -
         return slope, np.asarray(np.linalg.lstsq(curvature + 1e-12 * np.eye(2), slope, rcond=None)[0], dtype=np.float64)
 
     rounding = _ROUNDING * np.abs(design).T @ weights
-    line = _newton(np.zeros(2), lambda at: _sigmoid_loss(design, at, target, weights), slope_and_step, rounding)
+    line = _newton(np.zeros(2), loss, slope_and_step, rounding)
     return float(line[0] / scale), float(line[1])
-
-
-def _sigmoid_loss(design: FloatArray, line: FloatArray, target: FloatArray, weights: FloatArray) -> float:
-    score = design @ line
-    return float(weights @ (np.logaddexp(0.0, score) - target * score))
 
 
 def isotonic_steps(p: FloatArray, is_state: BoolArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -77,7 +77,7 @@ class Extents(Additive):
         first, last = (self.keys[0], self.keys[-1]) if len(self.keys) else (0, 0)
         if first < 0 or last >= max(self.n_columns, 1) * _OF_COLUMN or (np.diff(self.keys) <= 0).any():
             raise SchemaError("buckets of number columns must stand in order, each in a column")
-        if (np.abs(self._buckets()) > _LARGEST).any() or self.weight.is_zero().any():
+        if (np.abs(self.keys % _OF_COLUMN - _ZERO) > _LARGEST).any() or self.weight.is_zero().any():
             raise SchemaError("buckets of number columns must hold finite numbers")
         if (stacked([self.rows.sum()] * self.n_columns) - self._of_columns(self.weight)).is_negative().any():
             raise SchemaError("a number column has more cells than rows")
@@ -129,9 +129,6 @@ class Extents(Additive):
             return None
         lowest, highest = (int(self.keys[k]) % _OF_COLUMN - _ZERO for k in (first, last - 1))
         return Span(_edges(lowest), _edges(highest))
-
-    def _buckets(self) -> CodeArray:
-        return self.keys % _OF_COLUMN - _ZERO
 
     def _of_columns(self, weight: ExactArray) -> ExactArray:
         """(n_columns,) the weight of all cells."""

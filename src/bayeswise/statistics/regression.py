@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import compress
 
 import numpy as np
 
-from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import KindError, SchemaError
 from bayeswise.foundation.exact import ExactArray
@@ -149,7 +150,7 @@ class RegressionMoments:
         if all(each.all() for each in kept):
             return self
         chosen = np.flatnonzero(np.concatenate([*kept, [True]]))
-        left = tuple(_picked(levels, keep) for levels, keep in zip(self.levels, kept[1:], strict=True))
+        left = tuple(Vocabulary(compress(levels, keep)) for levels, keep in zip(self.levels, kept[1:], strict=True))
         return RegressionMoments(left, self.scatter.columns(chosen), self.declared)
 
     # -- derived quantities, rounded once ---------------------------------------------------------------------
@@ -193,7 +194,3 @@ def _spread_out(scatter: Scatter, positions: IntArray, n_columns: int) -> Scatte
         scatter.cross.scatter_to(packed, n_columns * (n_columns + 1) // 2, axis=1),
         scatter.incomplete,
     )
-
-
-def _picked(levels: Vocabulary, keep: BoolArray) -> Vocabulary:
-    return Vocabulary([level for level, kept in zip(levels, keep, strict=True) if kept])

@@ -46,7 +46,9 @@ def type_name(dtype: np.dtype[Any]) -> str:
 def packable(array: Tensor) -> Tensor:
     """The array without gaps in native byte order, a `TypeError` if its type is not among ours."""
     if type_name(array.dtype) not in FILE_TYPES.values():
-        raise TypeError(f"an array of type {array.dtype.name} is not plain data; use {_types()}")
+        raise TypeError(
+            f"an array of type {array.dtype.name} is not plain data; use {', '.join(sorted(FILE_TYPES.values()))}"
+        )
     return np.asarray(array, dtype=array.dtype.newbyteorder("="), order="C")
 
 
@@ -78,10 +80,6 @@ def tensor_of(data: bytes | bytearray, file_type: str, shape: tuple[int, ...]) -
     tensor = np.asarray(flat, dtype=dtype).reshape(shape)
     tensor.setflags(write=False)
     return tensor
-
-
-def _types() -> str:
-    return ", ".join(sorted(FILE_TYPES.values()))
 
 
 @dataclass(frozen=True)

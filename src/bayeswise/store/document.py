@@ -143,15 +143,11 @@ def _float(text: Any) -> float:
     return float(text)
 
 
-def _integer(digits: Any) -> int:
-    return int(digits, 16)
-
-
-def _text(digits: Any) -> str:
-    return bytes.fromhex(digits).decode("utf-8", "surrogatepass")
-
-
-_READ_SCALARS: dict[str, Callable[[Any], Any]] = {"$float": _float, "$int": _integer, "$text": _text}
+_READ_SCALARS: dict[str, Callable[[Any], Any]] = {
+    "$float": _float,
+    "$int": lambda digits: int(digits, 16),
+    "$text": lambda digits: bytes.fromhex(digits).decode("utf-8", "surrogatepass"),
+}
 
 
 DEEPEST = 40

@@ -48,7 +48,8 @@ def _hull(lines: Sequence[Ends]) -> tuple[list[int], list[Fraction]]:
     order = sorted(range(len(lines)), key=lambda k: (lines[k][1] - lines[k][0], lines[k][1], k))  # the steepest first
     hull: list[int] = []
     breaks: list[Fraction] = []
-    for line in _lowest_of_parallels(lines, order):
+    for _, parallels in groupby(order, key=lambda k: lines[k][1] - lines[k][0]):
+        line = next(parallels)  # the lowest
         while hull:
             meet = _meeting(lines[hull[-1]], lines[line])
             if not breaks or meet >= breaks[-1]:
@@ -58,11 +59,6 @@ def _hull(lines: Sequence[Ends]) -> tuple[list[int], list[Fraction]]:
             breaks.pop()
         hull.append(line)
     return hull, breaks
-
-
-def _lowest_of_parallels(lines: Sequence[Ends], order: Sequence[int]) -> Iterator[int]:
-    for _, parallels in groupby(order, key=lambda k: lines[k][1] - lines[k][0]):
-        yield next(iter(parallels))
 
 
 def _meeting(one: Ends, other: Ends) -> Fraction:

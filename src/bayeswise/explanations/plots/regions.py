@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswise.explanations.class_plane import RADII, ClassPlane, Points
-from bayeswise.foundation.arrays import FloatArray
 from bayeswise.render.display import Display, bare, label, note, titled
 from bayeswise.render.theme import INK, NEUTRAL, mixed, state_colour
 
@@ -146,16 +145,8 @@ def _points(ax: Axes, plane: ClassPlane, rows: Points) -> None:
         x, y = np.clip(values, low + margin, high - margin)
         colour = NEUTRAL if state < 0 else state_colour(state)
         ax.plot([x], [y], marker=marker, color=colour, markeredgecolor=INK, markersize=8, zorder=6)
-        note(ax, _place(values), (float(x), float(y)), *_inwards(beyond))
-
-
-def _place(values: FloatArray) -> str:
-    return f"({values[0]:.3g}, {values[1]:.3g})"
-
-
-def _inwards(beyond: Any) -> tuple[tuple[float, float]]:
-    across = -float(beyond[0]) or 0.0
-    return ((across * 34.0, -float(beyond[1]) * 12.0 if beyond[1] else 0.0),)
+        inwards = -34.0 * float(beyond[0]), -12.0 * float(beyond[1])
+        note(ax, f"({values[0]:.3g}, {values[1]:.3g})", (float(x), float(y)), inwards)
 
 
 def _ellipses(ax: Axes, plane: ClassPlane, state: int) -> None:

@@ -66,7 +66,8 @@ class WaterfallDisplay(Display):
                 ax.plot([bar.end, bar.end], [y, y + 1], color=NEUTRAL, linewidth=0.8, zorder=2)
         self._scale(ax, bars)
         for y, bar in enumerate(bars):
-            self._remark(ax, y, bar)
+            right = bar.end >= bar.start
+            note(ax, bar.remark, (bar.end, y), (4 if right else -4, 0), ha="left" if right else "right")
         self._dress(ax, bars)
 
     def bars(self) -> list[Bar]:
@@ -104,10 +105,6 @@ class WaterfallDisplay(Display):
             )
         ax.set_xlim(first, last)
         ax.set_ylim(len(bars) - 0.4, -0.6)
-
-    def _remark(self, ax: Axes, y: int, bar: Bar) -> None:
-        right = bar.end >= bar.start
-        note(ax, bar.remark, (bar.end, y), (4 if right else -4, 0), ha="left" if right else "right")
 
     def _dress(self, ax: Axes, bars: Sequence[Bar]) -> None:
         state, rival = label(self.balance.state, 24), label(self.balance.rival, 24)

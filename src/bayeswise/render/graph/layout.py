@@ -80,14 +80,12 @@ def layout_of(picture: Picture) -> Layout:
         if left > 0.0 and left + part.width > widest:
             left, top, tallest = 0.0, top + tallest + _PART_GAP, 0.0
         boxes += [replace(box, left=box.left + left, top=box.top + top) for box in part.boxes]
-        routes += [_moved(route, left, top) for route in part.routes]
+        for route in part.routes:
+            passages = tuple((x + left, start + top, end + top) for x, start, end in route.passages)
+            routes.append(Route(route.edge, passages))
         right, tallest = max(right, left + part.width), max(tallest, part.height)
         left += part.width + _PART_GAP
     return Layout(tuple(boxes), tuple(routes), right, top + tallest)
-
-
-def _moved(route: Route, left: float, top: float) -> Route:
-    return Route(route.edge, tuple((x + left, start + top, end + top) for x, start, end in route.passages))
 
 
 def _connected(n_nodes: int, edges: list[tuple[int, int]]) -> list[list[int]]:
