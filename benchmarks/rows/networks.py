@@ -12,7 +12,7 @@ import numpy as np
 
 from bayeswise.networks import BeliefNetwork, Node, NoisyOr, formats
 from bayeswise.networks.formats import bif
-from bayeswise.networks.inference.rows import posterior_of_codes
+from bayeswise.networks.inference.row_posteriors import posterior_of_codes
 from bayeswise.networks.inference.sampling import sample_codes
 from benchmarks.harness import Figure, Race, Row, Size, Task, best_of
 from benchmarks.pyagrum_twins import network_twin

@@ -12,8 +12,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import BeliefNetwork
 from bayeswise.networks.learning import Constraints, Scores, edge_probabilities, edge_strengths
 from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.networks.learning.search.averaging import edge_posteriors
-from bayeswise.networks.learning.search.orders import sampled_edges
+from bayeswise.networks.learning.search.orders import edge_posteriors, sampled_edges
 
 CHILD = Path(__file__).parents[3] / "shared" / "networks" / "child.bif"
 

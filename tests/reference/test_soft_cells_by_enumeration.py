@@ -62,7 +62,7 @@ def cases(network: BeliefNetwork, n_rows: int, seed: int, missing: float = 0.2) 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("worth_a_tree", [0, 10**9])
 def test_posteriors_of_rows_with_soft_cells(seed: int, worth_a_tree: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayeswise.networks.inference.rows._CELLS_WORTH_A_TREE", worth_a_tree)
+    monkeypatch.setattr("bayeswise.networks.inference.row_posteriors._CELLS_WORTH_A_TREE", worth_a_tree)
     network = random_network(seed, n_nodes=5)
     table = cases(network, 40, seed)
     for target, name in enumerate(network.names):

@@ -16,7 +16,7 @@ from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.networks import BeliefNetwork
 from bayeswise.networks.learning import FamilyCounts, Scores, best_graph, edge_strengths, fit_tables, hill_climbing
 from bayeswise.networks.learning.rows import CodedRows, in_units
-from bayeswise.networks.learning.search.averaging import edge_posteriors
+from bayeswise.networks.learning.search.orders import edge_posteriors
 
 EVERY_SCORE = pytest.mark.parametrize("score", ["bic", "aic", "bdeu", "k2"])
 Table = dict[str, list[Any]]

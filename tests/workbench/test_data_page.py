@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from starlette.testclient import TestClient
 
-from bayeswise.workbench.distributions import SAMPLE
+from bayeswise.workbench.pages.data import SAMPLE
 
 
 def asked(client: TestClient, **options: Any) -> dict[str, Any]:

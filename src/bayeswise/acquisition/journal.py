@@ -120,11 +120,11 @@ class Journal:
         if rest:
             with contextlib.suppress(StoreError):  # whole, but for the end of its line
                 trees.append(_tree(rest, self.path, len(lines) + 1))
-            self._calibrate(rest, whole=len(trees) > len(lines))
+            self._repair(rest, whole=len(trees) > len(lines))
         if trees:
             self.header, *self.records = trees
 
-    def _calibrate(self, rest: bytes, whole: bool) -> None:
+    def _repair(self, rest: bytes, whole: bool) -> None:
         """Give the last line its end, or take away what is left of it."""
         try:
             if whole:

@@ -3,7 +3,7 @@
 diagram.py     the diagram and the questions that it answers
 structure.py   a network, decisions and utilities, checked when they meet
 nodes.py       chance, decision and utility nodes as one writes them down; options that are forbidden in some cases
-attitude.py    what a sum is worth to somebody who minds risk
+attitude.py    what a sum is worth to somebody who minds risk, and the sum of all utilities as a node
 attributes.py  several attributes of what is gained, weighed into one sum
 nested.py      tables nested by the states of the parents
 solving/       the best policies

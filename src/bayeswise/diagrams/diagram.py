@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.diagrams.attitude import Attitude
+from bayeswise.diagrams.attitude import Attitude, with_utility_of_sum
 from bayeswise.diagrams.attributes import Attribute
 from bayeswise.diagrams.nodes import Allowed, Decision, Piece, Utility, pieces_of_network
-from bayeswise.diagrams.solving.sums import with_utility_of_sum
 from bayeswise.diagrams.structure import DiagramStructure
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import BeliefNetwork, Node

@@ -1,8 +1,7 @@
 """Belief networks: a graph, a table for each node, and exact answers to any question about them.
 
 network.py             the network and the questions that it answers
-named_graph.py         names and parents, and what follows from the graph alone
-structure.py           states and tables, checked
+structure.py           names and parents, and what follows from the graph alone; states and tables, checked
 arguments.py           what calls are given: names, evidence, counts and seeds, checked
 soft_evidence.py       a likelihood for each state, in a call or in a cell of a table
 node.py                a node as one writes it down, and its conditional table, checked

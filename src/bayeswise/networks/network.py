@@ -139,7 +139,7 @@ class BeliefNetwork(NetworkStructure):
 
     def predict_proba(self, node: str, rows: Any) -> FloatArray:
         """(n_rows, n_states) the posterior of a node for each row of a table; cells may be missing."""
-        from bayeswise.networks.inference.rows import predict_proba
+        from bayeswise.networks.inference.row_posteriors import predict_proba
 
         return predict_proba(self, node, rows)
 

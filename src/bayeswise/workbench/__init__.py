@@ -1,17 +1,16 @@
 """The workbench: a local page on which a folder of tables, models and decisions is seen and changed; and a service.
 
-server.py         the server, its address and its token
-app.py            the application: all routes, errors as answers, the files of the page
-safety.py         what every request passes first, and how much it may take
-workspace.py      one folder of plain files, beyond which no name leads
-bench.py          what the routes share
-labelling.py      a labelling session: `bayeswise label --json` in a process of its own
-jobs.py           commands in processes of their own, with progress and an end
-messages.py       what several pages say in the same words
-table_choice.py   a table, and what the user says about its columns
-distributions.py  small pictures of columns, by class
-pages/            one file for what each page asks
-service/          predictions and decisions for other programs
+server.py        the server, its address and its token
+app.py           the application: all routes, errors as answers, the files of the page
+safety.py        what every request passes first, and how much it may take
+workspace.py     one folder of plain files, beyond which no name leads
+bench.py         what the routes share
+labelling.py     a labelling session: `bayeswise label --json` in a process of its own
+jobs.py          commands in processes of their own, with progress and an end
+messages.py      what several pages say in the same words
+table_choice.py  a table, and what the user says about its columns
+pages/           one file for what each page asks
+service/         predictions and decisions for other programs
 
 The page itself is TypeScript in `page/`; `make page` puts it into `bundle/` here. Only `bayeswise serve` imports this
 layer: it needs the extra `web`.

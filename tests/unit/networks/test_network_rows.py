@@ -10,7 +10,7 @@ from network_cases import random_network
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError
 from bayeswise.networks import BeliefNetwork, Node
-from bayeswise.networks.inference.rows import posterior_and_evidence
+from bayeswise.networks.inference.row_posteriors import posterior_and_evidence
 
 
 @pytest.mark.parametrize("seed", range(25))

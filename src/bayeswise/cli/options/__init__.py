@@ -10,5 +10,4 @@ fitting.py   what `fit` is asked for
 one_row.py   the row that `explain` is about
 sample.py    --data, --rows and --column: a sample of one number; families and priors with their parameters
 costs.py     --costs, a decision file or a table of costs; --calibrate
-limits.py    limits on actions, unknown rows, priors of the rows
 """

@@ -7,7 +7,7 @@ fit_page.py      the page of `fit`
 inspect_page.py  the page of `inspect`
 reasons.py       what `explain` shows
 answers.py       predictions for a stream of rows
-decided_rows.py  decisions for a stream of rows
+decided_rows.py  decisions for a stream of rows, within limits on actions
 table_form.py    the format of a table, from an option or the suffix; Parquet
 table_text.py    CSV and JSON lines
 """

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.diagrams.attitude import Attitude
-from bayeswise.diagrams.solving.sums import sum_nodes
+from bayeswise.diagrams.attitude import Attitude, sum_nodes
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
 from bayeswise.networks import BeliefNetwork

@@ -6,7 +6,6 @@ elimination.py  sums over pairs of probabilities and utilities
 solver.py       the best policy of each decision, from the last to the first
 limited.py      policies of decisions that forget, and whether they are proven to be the best
 products.py     best responses under exponential utility, where utilities multiply
-sums.py         the sum of all utilities as a node
 bounded.py      policies that recall less where tables would be too large, and what no policies exceed
 policy.py       what a decision does in each case
 stochastic.py   policies that choose by chance, and what a policy loses to the best

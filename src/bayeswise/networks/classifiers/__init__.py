@@ -3,7 +3,7 @@
 learning.py      from a table to a model
 coding.py        every column as a few levels
 counted.py       the counts behind the tables; by EM where cells are missing
-structure.py     which columns a column depends on: trees and k-dependence from pair counts given the class
+graph.py         which columns a column depends on: trees and k-dependence from pair counts given the class
 superparents.py  the average over one-dependence networks
 superparent_pairs.py  the average over two-dependence networks
 scores.py        the log joint of rows under one graph

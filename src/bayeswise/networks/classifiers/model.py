@@ -21,9 +21,9 @@ from bayeswise.models.table_model import Capabilities, ModelFacts, where_rows_ar
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
 from bayeswise.networks.classifiers.counted import INCOMPLETE, PAIRS, Counted, completed, request_of, triple_name
 from bayeswise.networks.classifiers.explaining import account_of
+from bayeswise.networks.classifiers.graph import Graph, Information, k_parents, tree
 from bayeswise.networks.classifiers.left_out import log_joint_left_out
 from bayeswise.networks.classifiers.scores import GraphScores
-from bayeswise.networks.classifiers.structure import Graph, Information, k_parents, tree
 from bayeswise.networks.classifiers.superparent_pairs import SuperparentPairScores
 from bayeswise.networks.classifiers.superparents import SuperparentScores
 from bayeswise.networks.network import BeliefNetwork

@@ -26,8 +26,8 @@ from bayeswise.networks.classifiers.counted import (
     with_unseen,
     with_unseen_parent,
 )
-from bayeswise.networks.classifiers.structure import Graph
-from bayeswise.networks.inference.rows import posterior_and_evidence
+from bayeswise.networks.classifiers.graph import Graph
+from bayeswise.networks.inference.row_posteriors import posterior_and_evidence
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.tables.schema.labels import Vocabulary

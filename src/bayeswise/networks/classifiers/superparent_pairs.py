@@ -22,8 +22,8 @@ from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.settings.network import NetworkSettings
 from bayeswise.networks.classifiers.counted import Counted, pseudo_rows_of, with_unseen
+from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.scores import GraphScores, change_of_share, without
-from bayeswise.networks.classifiers.structure import Graph
 from bayeswise.networks.classifiers.superparents import SuperparentScores
 
 _ROWS_AT_ONCE = 4_096

@@ -15,9 +15,8 @@ from bayeswise.models.settings.declaration import earlier
 from bayeswise.networks.learning.column_states import MOST_LABELS
 from bayeswise.networks.learning.constraints import Constraints, Edges, Parents, Progress, Search, silent
 from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.networks.learning.search.averaging import MOST_COLUMNS, edge_posteriors
 from bayeswise.networks.learning.search.climbing import hill_climbing
-from bayeswise.networks.learning.search.orders import sampled_edges
+from bayeswise.networks.learning.search.orders import MOST_COLUMNS, edge_posteriors, sampled_edges
 from bayeswise.networks.learning.search.scores import Scores
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import cuts_of

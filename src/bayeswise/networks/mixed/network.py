@@ -10,9 +10,9 @@ import numpy as np
 
 from bayeswise.foundation.errors import NetworkError, ParameterError
 from bayeswise.networks.mixed.node import GaussianNode, Lines, lines_of
-from bayeswise.networks.named_graph import NamedGraph
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Evidence, Node
+from bayeswise.networks.structure import NamedGraph
 
 if TYPE_CHECKING:
     from bayeswise.networks.inference.distribution import Distribution

@@ -116,8 +116,7 @@ def deciding(
     """How a model of classes decides, its posterior calibrated, or a regression of a number."""
     if not model.capabilities.classes:
         return _of_numbers(model, costs, bool(prior or at_most or calibrated or why or novelty is not None))
-    from bayeswise.cli.options.limits import Limits
-    from bayeswise.cli.output.decided_rows import DecidedLayout, DecidedRows
+    from bayeswise.cli.output.decided_rows import DecidedLayout, DecidedRows, Limits
 
     decision = costs_option.read_decision(costs, model)
     limits = replace(Limits.typed(at_most, novelty, decision.costs), estimate=prior == ["estimate"])

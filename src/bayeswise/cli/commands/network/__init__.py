@@ -1,13 +1,10 @@
-"""`bayeswise network`: one file for each verb of it.
+"""`bayeswise network`: its verbs.
 
 query.py     the belief in nodes, given what was observed
 predict.py   the belief in nodes for every row of a table
 show.py      nodes in words, or a drawing
-explain.py   why a node is believed to be in a state
-effect.py    what setting one node does to another
-conflict.py  whether findings go together
-convert.py   the same network in another format
-edit.py      nodes, states and edges removed, renamed and added
+explain.py   why a node is believed to be in a state, what setting one does to another, whether findings go together
+edit.py      nodes, states and edges removed, renamed and added; the same network in another format
 learn.py     a network from a table
 """
 
@@ -34,7 +31,7 @@ if TYPE_CHECKING:
     from bayeswise.networks.mixed import MixedNetwork
 
 
-# Each verb is the function of its name in the file VERB.py of this folder.
+# Each verb is the function of its name in a file of this folder: VERB.py, or one that it shares.
 VERBS: dict[str, str] = {
     "query": "Compute the posterior of nodes, given evidence.",
     "predict": "Append predictions of nodes to a table.",
@@ -48,11 +45,14 @@ VERBS: dict[str, str] = {
 }
 
 
+FILES = {"effect": "explain", "conflict": "explain", "convert": "edit"}
+
+
 def application(words: Sequence[str]) -> typer.Typer:
     """The group of verbs, in which only those among `words` are real."""
     group = group_of_verbs(run)
     for verb, line in VERBS.items():
-        command = getattr(import_module(f"bayeswise.cli.commands.network.{verb}"), verb) if verb in words else unloaded
+        command = getattr(import_module(f"{__name__}.{FILES.get(verb, verb)}"), verb) if verb in words else unloaded
         group.command(verb, short_help=line, cls=LearnCommand if verb == "learn" else ManyPairs)(as_command(command))
     return group
 

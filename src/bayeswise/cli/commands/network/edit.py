@@ -1,4 +1,4 @@
-"""`bayeswise network edit`: nodes, states and edges removed, renamed or added; tables are carried over."""
+"""`bayeswise network edit`: nodes, states and edges removed, renamed or added; `convert`: another format."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from bayeswise.foundation.errors import ParameterError, UsageError
 
 if TYPE_CHECKING:
     from bayeswise.networks import BeliefNetwork
+
 
 _EDGE = "'A -> B'"
 
@@ -132,3 +133,18 @@ def _pairs(pieces: list[str], network: BeliefNetwork, option: str, example: str)
 def _facts(network: BeliefNetwork, output: str, losses: tuple[str, ...]) -> dict[str, Any]:
     nodes = [{"name": n, "states": list(network.states(n)), "parents": list(network.parents(n))} for n in network]
     return {"output": output, "nodes": nodes, "lost": list(losses)}
+
+
+def convert(
+    file: NetworkFile,
+    new: Annotated[str, typer.Argument(help="Output file; the suffix chooses the format.")],
+) -> None:
+    """Convert a network to another file format; all probabilities stay the same to the last bit.
+
+    bayeswise network convert asia.bif asia.xdsl
+    """
+    network = network_from(file)
+    check_output(new, [file])
+    for lost in network.write(new):
+        say(lost)
+    say(saved(new, False))

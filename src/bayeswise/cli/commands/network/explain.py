@@ -1,13 +1,19 @@
-"""`bayeswise network explain`: why a node is believed to be in a state."""
+"""`bayeswise network explain`, `effect` and `conflict`: why a node is believed to be in a state.
+
+`effect` says what setting one node does to another, and how to tell it from observations; `conflict` whether findings
+go together, and what would explain that they do not.
+"""
 
 from __future__ import annotations
 
+import math
 import shutil
 from typing import Annotated
 
 import typer
 
 from bayeswise.cli.commands.network import Given, NetworkFile, Soft, evidence_from, network_from, soft_from
+from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.output.writing import check_output, json_document, saved, say
 from bayeswise.render.numbers import interval, number
 from bayeswise.render.terminal import aligned
@@ -76,3 +82,51 @@ def explain(
         for each in entries
     ]
     print(*aligned(rows, [0], indent="  "), sep="\n")
+
+
+def effect(
+    file: Annotated[str, typer.Argument(help="A network whose edges are causes.")],
+    cause: Annotated[str, typer.Argument(help="The node that is set.")],
+    outcome: Annotated[str, typer.Argument(metavar="EFFECT", help="The node that may change.")],
+    observed: Annotated[
+        str | None, typer.Option(metavar="A,B,...", help="Nodes that a study can measure [all].")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compare P(effect | do(cause)) with P(effect | cause), and name the nodes to adjust for.
+
+    bayeswise network effect asia.bif smoke lung --observed smoke,lung,xray
+    """
+    network = network_from(file)
+    found = network.causal_effect(cause, outcome, observed=None if observed is None else observed.split(","))
+    if not as_json:
+        print(found)
+        return
+    seen = {
+        str(x): {str(state): None if math.isnan(p) else p for state, p in row.items()} for x, row in found.seen.items()
+    }
+    answer = {
+        "done": {str(x): {str(state): p for state, p in row.items()} for x, row in found.done.items()},
+        "seen": seen,
+        "adjusted_by": found.adjusted_by,
+        "through": found.through,
+    }
+    print(json_document(answer))
+
+
+def conflict(
+    file: NetworkFile,
+    given: Given = None,
+    as_json: AsJson = False,
+) -> None:
+    """Measure the conflict between findings: log2 prod P(finding) / P(all); above 0 they disagree.
+
+    bayeswise network conflict asia.bif --given smoke=no xray=yes bronc=no
+    """
+    network = network_from(file)
+    found = network.conflict(evidence_from(network, given))
+    if not as_json:
+        print(found)
+        return
+    explained = [{"node": name, "state": state, "bits": bits} for name, state, bits in found.explained_by]
+    print(json_document({"bits": found.bits, "without": found.without, "explained_by": explained}))

@@ -43,7 +43,7 @@ def predict(
     """
     from bayeswise.cli.output.answers import kept_columns
     from bayeswise.cli.output.table_form import TableForm
-    from bayeswise.networks.inference.rows import null_words_for
+    from bayeswise.networks.inference.row_posteriors import null_words_for
 
     network = network_from(file)
     output.check([file, *files])
@@ -127,7 +127,7 @@ def _rows(
     """The columns of a chunk, and which of them need no guard."""
     import numpy as np
 
-    from bayeswise.networks.inference.rows import encoded, posterior_of_cases
+    from bayeswise.networks.inference.row_posteriors import encoded, posterior_of_cases
 
     for cases in encoded(network, source):
         chunk = source.chunk

@@ -13,7 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray
-from bayeswise.networks.inference.rows import posterior_and_evidence
+from bayeswise.networks.inference.row_posteriors import posterior_and_evidence
 from bayeswise.networks.learning.constraints import Parents, Search
 from bayeswise.networks.learning.em.fitting import FittedTables, fit_tables
 from bayeswise.networks.learning.graph_search import GraphSearch

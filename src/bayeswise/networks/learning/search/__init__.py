@@ -3,8 +3,7 @@
 scores.py     BIC, AIC, MDL, BDeu and K2 of a node with its parents
 climbing.py   hill climbing with tabu and restarts, and K2
 exact.py      the best graph of all, by dynamic programming
-averaging.py  P(edge | rows) over all orders of few columns
-orders.py     P(edge | rows) by chains over orders
+orders.py     P(edge | rows) over all orders of few columns, and by chains over orders
 miic.py       MIIC: edges by mutual information and what contributes to it
 trees.py      Chow-Liu trees from the counts of all pairs
 """
