@@ -9,7 +9,7 @@ import numpy as np
 from bayeswise.cli.options.one_row import OneRow
 from bayeswise.cli.options.pairs import class_of
 from bayeswise.cli.output.writing import say
-from bayeswise.explanations import Account, Flip, Steps, change_of
+from bayeswise.explanations import Account, Flip, Steps
 from bayeswise.foundation.atomic import replacing_text
 from bayeswise.foundation.errors import KindError, ParameterError
 from bayeswise.models.classifier import Classifier
@@ -21,7 +21,6 @@ from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
     from bayeswise.decisions.costs.decision_file import DecisionFile
-    from bayeswise.models.regression.regression_model import ScoreAccount
 
 
 def rival_in(account: Account, against: str | None) -> Label:
@@ -31,13 +30,6 @@ def rival_in(account: Account, against: str | None) -> Label:
     if rival == account.most_probable:
         raise ParameterError(f"{against!r} is the answer itself", fix="name another class, or leave out --against")
     return rival
-
-
-def show_score(account: ScoreAccount, as_json: bool) -> None:
-    """What the columns add to a number."""
-    from bayeswise.cli.output.writing import json_document
-
-    print(json_document(account.to_dict()) if as_json else account.to_text())
 
 
 def distances_of(model: Any, batch: Batch) -> dict[str, Any]:
@@ -64,12 +56,6 @@ def show(account: Account, rival: Label, distances: dict[str, Any]) -> None:
         print("", f"Mahalanobis distance to the mean of {listed}", sep="\n")
 
 
-def console_width() -> int:
-    from rich.console import Console
-
-    return Console(highlight=False, emoji=False).width
-
-
 def steps_of(model: Any, batch: Batch) -> Steps:
     """The calculation, for a model that multiplies factors."""
     if not isinstance(model, Classifier):
@@ -78,11 +64,6 @@ def steps_of(model: Any, batch: Batch) -> Steps:
             fix="leave it out, or ask a model of fit --model naive-bayes or gaussian-bayes",
         )
     return model.steps(batch)
-
-
-def draw(account: Account, path: str) -> None:
-    """Prior x contributions = posterior, as a picture."""
-    account.plot_panels().save(path)
 
 
 # -- an action --------------------------------------------------------------------------------------------------
@@ -101,6 +82,8 @@ def action_explained(
     png: str | None,
 ) -> None:
     """Why this action, what would change it, and the page or picture of the states that decide it."""
+    from rich.console import Console
+
     from bayeswise.cli.options.costs import new_prior
     from bayeswise.cli.output.writing import json_document
     from bayeswise.decisions.policy.action_account import ActionAccount, action_named, with_change, with_prior
@@ -120,14 +103,14 @@ def action_explained(
         with replacing_text(html) as page:
             page.write(story.to_html())
     if png is not None:
-        draw(account, png)
+        account.plot_panels().save(png)
     if as_json:
         facts = {**facts_of(account, story.states[1], False, None, story.states[0]), "decision": story.to_dict()}
         if flip:
             facts["flip"] = None if story.change is None else story.change.to_dict()
         print(json_document(facts))
         return
-    print(story.to_text(width=console_width()))
+    print(story.to_text(width=Console(highlight=False, emoji=False).width))
     if flip and keep:
         say(f"{', '.join(map(shown, keep))}: not changed, because the costs depend on it.")
     say(*(f"Saved {out}." for out in (html, png) if out is not None))
@@ -150,10 +133,6 @@ def _refuse_other_posterior(model: Any, one: OneRow, account: Account) -> None:
 
 
 # -- the least change ---------------------------------------------------------------------------------------
-
-
-def change_to(model: Any, account: Account, to: Label | None) -> Flip | None:
-    return change_of(model, account, to)
 
 
 def change_text(change: Flip | None, against: str | None, *, proven: bool) -> str:

@@ -6,6 +6,7 @@ page.py  what it shows: facts for JSON, and lines for a reader
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -24,22 +25,51 @@ File: TypeAlias = Annotated[
 Given: TypeAlias = Annotated[
     list[str] | None, typer.Option(metavar="NODE=STATE ...", help="Observed states, and decisions already made.")
 ]
-Tolerance: TypeAlias = Annotated[
-    float | None,
-    typer.Option(
-        "--risk-tolerance",
-        metavar="SUM",
-        help="Maximize exponential utility: the sum one would win or lose half of at even odds (below 0: seeks risk).",
-    ),
-]
-Points: TypeAlias = Annotated[
-    str | None,
-    typer.Option(
-        "--utility-points",
-        metavar="X:U,X:U,...",
-        help="Maximize the utility of the sum through these points, as in -100:-2,0:0,100:1.",
-    ),
-]
+
+
+@dataclass(frozen=True)
+class Answering:
+    """The options of every verb that solves: whose attitude to risk it is, and the form of the answer."""
+
+    risk_tolerance: Annotated[
+        float | None,
+        typer.Option(
+            "--risk-tolerance",
+            metavar="SUM",
+            help="Maximize exponential utility: the sum one would win or lose half of at even odds "
+            "(below 0: seeks risk).",
+        ),
+    ] = None
+    utility_points: Annotated[
+        str | None,
+        typer.Option(
+            "--utility-points",
+            metavar="X:U,X:U,...",
+            help="Maximize the utility of the sum through these points, as in -100:-2,0:0,100:1.",
+        ),
+    ] = None
+    as_json: AsJson = False
+
+    def read(self, file: str, given: list[str] | None) -> tuple[InfluenceDiagram, dict[str, Any]]:
+        """The diagram, for the attitude that is typed, else the one in the file; and what is observed in it."""
+        from bayeswise.diagrams import Exponential, InfluenceDiagram, PiecewiseLinear
+
+        if self.risk_tolerance is not None and self.utility_points is not None:
+            raise UsageError("--risk-tolerance and --utility-points are two attitudes", fix="give one of them")
+        diagram = InfluenceDiagram.read(file)
+        if self.risk_tolerance is not None:
+            diagram = diagram.with_attitude(Exponential(self.risk_tolerance))
+        if self.utility_points is not None:
+            diagram = diagram.with_attitude(PiecewiseLinear(_points(self.utility_points)))
+        return diagram, _states(diagram, given, "--given", diagram.names)
+
+    def print(self, answer: tuple[Any, list[str]]) -> None:
+        """Facts as JSON, or lines for a reader."""
+        from bayeswise.cli.output.writing import json_document
+
+        facts, lines = answer
+        document = facts if isinstance(facts, dict) else {"rows": facts}
+        print(json_document(document) if self.as_json else "\n".join(lines))
 
 
 def application(words: Sequence[str]) -> typer.Typer:
@@ -97,9 +127,8 @@ def solve(
             "(default: everything, or as much as fits).",
         ),
     ] = None,
-    risk_tolerance: Tolerance = None,
-    utility_points: Points = None,
-    as_json: AsJson = False,
+    *,
+    asked: Answering,
 ) -> None:
     """Show the optimal policy of each decision, and its expected utility.
 
@@ -109,11 +138,11 @@ def solve(
     """
     from bayeswise.cli.commands.diagram.page import solved
 
-    diagram, evidence = _asked(file, given, risk_tolerance, utility_points)
+    diagram, evidence = asked.read(file, given)
     rules = _states(diagram, policy, "--policy", diagram.decisions)
     solution = diagram.solve(evidence, policies=rules, starts=starts, recall=recall)
     _draw(file, png, lambda: solution.risk().plot())
-    _print(solved(solution, scenarios=scenarios, risk=risk), as_json)
+    asked.print(solved(solution, scenarios=scenarios, risk=risk))
 
 
 def evaluate(
@@ -133,9 +162,8 @@ def evaluate(
         ),
     ] = None,
     given: Given = None,
-    risk_tolerance: Tolerance = None,
-    utility_points: Points = None,
-    as_json: AsJson = False,
+    *,
+    asked: Answering,
 ) -> None:
     """Show what given policies lead to, beside the optimal ones.
 
@@ -148,7 +176,7 @@ def evaluate(
     from bayeswise.cli.commands.diagram.page import compared
     from bayeswise.diagrams.files import read_policies
 
-    diagram, evidence = _asked(file, given, risk_tolerance, utility_points)
+    diagram, evidence = asked.read(file, given)
     rules = _states(diagram, policy, "--policy", diagram.decisions)
     read = {} if policies is None else read_policies(diagram, policies)
     for name in read:
@@ -159,7 +187,7 @@ def evaluate(
         rules = {**diagram.solve(evidence, policies=rules).softmax(softmax), **rules}
     if not rules:
         raise UsageError("there is no policy to evaluate", fix="add --policy DECISION=OPTION, --policies or --softmax")
-    _print(compared(diagram.compare(rules, evidence)), as_json)
+    asked.print(compared(diagram.compare(rules, evidence)))
 
 
 def value(
@@ -176,9 +204,8 @@ def value(
     ] = None,
     price: Annotated[list[str] | None, typer.Option(metavar="NODE=PRICE ...", help="Price of an observation.")] = None,
     given: Given = None,
-    risk_tolerance: Tolerance = None,
-    utility_points: Points = None,
-    as_json: AsJson = False,
+    *,
+    asked: Answering,
 ) -> None:
     """Compute the value of observing a node before a decision.
 
@@ -186,9 +213,9 @@ def value(
     """
     from bayeswise.cli.commands.diagram.page import valued
 
-    diagram, evidence = _asked(file, given, risk_tolerance, utility_points)
+    diagram, evidence = asked.read(file, given)
     prices = numbers_by_name(price or [], "--price", "lab=5")
-    _print(valued(diagram, nodes or [], before, prices, evidence), as_json)
+    asked.print(valued(diagram, nodes or [], before, prices, evidence))
 
 
 def tornado(
@@ -198,9 +225,8 @@ def tornado(
     ] = 0.1,
     given: Given = None,
     png: Picture = None,
-    risk_tolerance: Tolerance = None,
-    utility_points: Points = None,
-    as_json: AsJson = False,
+    *,
+    asked: Answering,
 ) -> None:
     """Show the table entries to which the expected utility is most sensitive.
 
@@ -208,10 +234,10 @@ def tornado(
     """
     from bayeswise.cli.commands.diagram.page import columns
 
-    diagram, evidence = _asked(file, given, risk_tolerance, utility_points)
+    diagram, evidence = asked.read(file, given)
     found = diagram.tornado(spread, evidence=evidence)
     _draw(file, png, found.plot)
-    _print(columns(found.to_columns()), as_json)
+    asked.print(columns(found.to_columns()))
 
 
 def sensitivity(
@@ -229,9 +255,8 @@ def sensitivity(
     ] = None,
     given: Given = None,
     png: Picture = None,
-    risk_tolerance: Tolerance = None,
-    utility_points: Points = None,
-    as_json: AsJson = False,
+    *,
+    asked: Answering,
 ) -> None:
     """Show at which values of one table entry the optimal policy changes.
 
@@ -243,7 +268,7 @@ def sensitivity(
     """
     from bayeswise.cli.commands.diagram.page import sensitive
 
-    diagram, evidence = _asked(file, given, risk_tolerance, utility_points)
+    diagram, evidence = asked.read(file, given)
     row = _states(diagram, case, "--case", diagram.names)
     if (node is None) == (weight is None):
         raise UsageError("one of NODE and --weight is needed", fix="name a node, or an attribute after --weight")
@@ -256,7 +281,7 @@ def sensitivity(
             meant = class_of(state, diagram.states(node), f"{node!r} has no state")
         found = diagram.sensitivity(node, meant, given=row, low=low, high=high, evidence=evidence)
     _draw(file, png, found.plot)
-    _print(sensitive(found), as_json)
+    asked.print(sensitive(found))
 
 
 def show(
@@ -266,9 +291,8 @@ def show(
         str | None,
         typer.Option("-o", "--output", metavar="FILE", help="Draw the solved diagram into a .svg, .html or .dot file."),
     ] = None,
-    risk_tolerance: Tolerance = None,
-    utility_points: Points = None,
-    as_json: AsJson = False,
+    *,
+    asked: Answering,
 ) -> None:
     """List the nodes, or draw the diagram under the optimal policy.
 
@@ -278,13 +302,13 @@ def show(
 
     if output is not None:
         check_output(output, [file])
-    diagram, evidence = _asked(file, given, risk_tolerance, utility_points)
+    diagram, evidence = asked.read(file, given)
     if evidence and output is None:
         raise UsageError("--given changes the picture only", fix="add -o picture.svg, or use `diagram solve`")
     if output is not None:
         diagram.solve(evidence).picture(title=diagram.name).save(output)
         say(saved(output, False))
-    _print(shown(diagram), as_json)
+    asked.print(shown(diagram))
 
 
 def convert(
@@ -295,8 +319,10 @@ def convert(
 
     bayeswise diagram convert oil.toml oil.xdsl
     """
+    from bayeswise.diagrams import InfluenceDiagram
+
     check_output(new, [file])
-    for lost in _read(file, None, None).write(new):
+    for lost in InfluenceDiagram.read(file).write(new):
         say(lost)
     say(saved(new, False))
 
@@ -310,26 +336,6 @@ VERBS: dict[str, tuple[Callable[..., None], str]] = {
     "show": (show, "List or draw the nodes."),
     "convert": (convert, "Convert a diagram to another file format."),
 }
-
-
-def _read(file: str, tolerance: float | None, points: str | None) -> InfluenceDiagram:
-    """The diagram, for somebody of the attitude to risk that is typed, else of the one in the file."""
-    from bayeswise.diagrams import Exponential, InfluenceDiagram, PiecewiseLinear
-
-    if tolerance is not None and points is not None:
-        raise UsageError("--risk-tolerance and --utility-points are two attitudes", fix="give one of them")
-    diagram = InfluenceDiagram.read(file)
-    if tolerance is not None:
-        return diagram.with_attitude(Exponential(tolerance))
-    return diagram if points is None else diagram.with_attitude(PiecewiseLinear(_points(points)))
-
-
-def _asked(
-    file: str, given: list[str] | None, tolerance: float | None, points: str | None
-) -> tuple[InfluenceDiagram, dict[str, Any]]:
-    """The diagram, and what is observed in it."""
-    diagram = _read(file, tolerance, points)
-    return diagram, _states(diagram, given, "--given", diagram.names)
 
 
 def _points(text: str) -> list[tuple[float, float]]:
@@ -358,10 +364,3 @@ def _draw(file: str, path: str | None, make: Callable[[], Any]) -> None:
     check_picture(path, [file])
     make().save(path)
     say(saved(path, False))
-
-
-def _print(answer: tuple[Any, list[str]], as_json: bool) -> None:
-    from bayeswise.cli.output.writing import json_document
-
-    facts, lines = answer
-    print(json_document(facts if isinstance(facts, dict) else {"rows": facts}) if as_json else "\n".join(lines))

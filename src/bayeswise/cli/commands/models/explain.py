@@ -68,17 +68,14 @@ def run(
     from bayeswise.cli.output.reasons import (
         action_explained,
         change_text,
-        change_to,
         distances_of,
-        draw,
         facts_of,
         rival_in,
         show,
-        show_score,
         steps_of,
     )
     from bayeswise.cli.output.writing import json_document
-    from bayeswise.explanations import Account
+    from bayeswise.explanations import Account, change_of
 
     fitted = load_for("explain", model, "explain", "schema")
     refuse_what_it_lacks(
@@ -102,7 +99,7 @@ def run(
         title = f"row {row_number or 1} of {source.description}"
     account = one.explained_by(fitted, title)
     if not isinstance(account, Account):
-        show_score(account, as_json)
+        print(json_document(account.to_dict()) if as_json else account.to_text())  # what columns add to a number
         return
     if steps and decision is not None:
         raise UsageError("--steps is about classes, and --costs about actions", fix="leave one of them out")
@@ -112,12 +109,12 @@ def run(
     calculation = steps_of(fitted, one.batch) if steps else None
     distances = distances_of(fitted, one.batch)
     rival = rival_in(account, against)
-    change = change_to(fitted, account, rival if against is not None else None) if flip else None
+    change = change_of(fitted, account, rival if against is not None else None) if flip else None
     if html is not None:
         with replacing_text(html) as page:
             page.write(account.to_html(account.most_probable, rival))
     if png is not None:
-        draw(account, png)
+        account.plot_panels().save(png)  # prior x contributions = posterior
     if as_json:
         written = {"steps": calculation.to_dict()} if calculation is not None else {}
         print(json_document({**facts_of(account, rival, flip, change), **distances, **written}))
