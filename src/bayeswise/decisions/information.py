@@ -199,7 +199,7 @@ def next_test(
     found = []
     for name in known:
         after = _Plan(table.table, paid).after(name, shares[0], known, depth)
-        # a difference of rounding is no value: it would send people to tests that tell nothing
+        # a difference of rounding is not a value: it would send people to tests that show nothing
         saved = now - after if now - after > _ROUNDING * float(np.abs(table.table).max()) else 0.0
         found.append(TestValue(name, saved, paid[name]))
     found.sort(key=lambda test: -test.net)

@@ -87,7 +87,7 @@ def _threshold(costs: Costs, state: int, action: Any, otherwise: Any) -> dict[st
 def coverage_curve(evaluation: Evaluation) -> Curve:
     """The cost per case of the rows that are decided, when the least certain ones are refused first.
 
-    Certainty is the expected cost of the best action that is no refusal; coverage is the share of rows decided. Rows of
+    Certainty is the expected cost of the best action that decides; coverage is the share of rows decided. Rows of
     the same certainty are decided together, so that their order in the table makes no difference.
     """
     decisions = evaluation.decisions

@@ -40,7 +40,7 @@ class Nomogram:
     """log-odds = log_odds_at_zero + log_odds_per_point x total points.
 
     The least favourable value of each column has 0 points, the widest column reaches 100. With more than two
-    states it compares two of them; one against all others is no sum over columns.
+    states it compares two of them; one against all others is not a sum over columns.
 
     >>> import numpy as np
     >>> case = Account(("yes", "no"), np.log([0.5, 0.5]), (Contribution("wind", "weak", np.log([0.6, 0.2])),))

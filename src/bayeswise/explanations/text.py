@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bayeswise.explanations.balance import Balance, Weight
 
 FOR, AGAINST = "blue", "dark_orange"
-WIDEST = 110  # a wider terminal is no reason for wider bars
+WIDEST = 110  # a wider terminal does not get wider bars
 
 _MOST_COLUMNS = 20
 _MOST_STATES = 6

@@ -104,9 +104,6 @@ class Beta(WithoutConjugatePrior[Product]):
         alpha = np.where(too_sharp, mean * most, parameters.alpha)
         return BetaParameters(alpha, np.where(too_sharp, (1.0 - mean) * most, parameters.beta), mean)
 
-    def n_free_parameters(self) -> int:
-        return 2
-
     # -- density ----------------------------------------------------------------------------------------------
     def log_density(self, parameters: BetaParameters, x: ArrayLike) -> FloatArray:
         """(alpha - 1) log x + (beta - 1) log(1 - x) - log B(alpha, beta); minus infinity unless 0 < x < 1.

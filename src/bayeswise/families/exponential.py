@@ -80,9 +80,6 @@ class Exponential(OnNumbers[Moments]):
             return self.estimate(statistic).parameters
         return ExponentialParameters(self.posterior(statistic, prior).mean)
 
-    def n_free_parameters(self) -> int:
-        return 1
-
     # -- density ----------------------------------------------------------------------------------------------
     def log_density(self, parameters: ExponentialParameters, x: ArrayLike) -> FloatArray:
         """log rate - rate x; at an infinite rate plus infinity at 0 and minus infinity elsewhere."""

@@ -78,9 +78,6 @@ class Laplace(WithoutConjugatePrior[Sample]):
         """A scale of at least so much."""
         return LaplaceParameters(parameters.location, np.maximum(parameters.scale, least))
 
-    def n_free_parameters(self) -> int:
-        return 2
-
     # -- density ----------------------------------------------------------------------------------------------
     def log_density(self, parameters: LaplaceParameters, x: ArrayLike) -> FloatArray:
         """-log 2 - log scale - |x - location| / scale.

@@ -97,9 +97,6 @@ class LogNormal(OnNumbers[Moments]):
         """Maximum likelihood, or the posterior means of mean and variance of log x (shape above 1 needed)."""
         return LogNormalParameters.of(Normal(self.divisor).parameters(statistic, prior))
 
-    def n_free_parameters(self) -> int:
-        return 2
-
     # -- density ----------------------------------------------------------------------------------------------
     def log_density(self, parameters: LogNormalParameters, x: ArrayLike) -> FloatArray:
         """-log x - log stddev - log(2 pi) / 2 - z^2 / 2 with z = (log x - mean) / stddev.

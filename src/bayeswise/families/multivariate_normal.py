@@ -193,7 +193,7 @@ class MultivariateNormal(OnNumbers[Scatter]):
         stddev, correlation = standardised(after.scale / np.asarray(freedom)[:, None, None])
         return MultivariateNormalParameters(after.mean, stddev, correlation, after.mean_low)
 
-    def n_free_parameters(self, n_columns: int) -> int:
+    def n_free_parameters(self, n_columns: int) -> int:  # type: ignore[override]  # of rows, not of one number
         return n_columns + n_columns * (n_columns + 1) // 2
 
     # -- density ----------------------------------------------------------------------------------------------

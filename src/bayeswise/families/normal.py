@@ -119,9 +119,6 @@ class Normal(OnNumbers[Moments]):
             raise ParameterError("the posterior mean of the variance needs a shape above 1", fix="raise prior.shape")
         return NormalParameters(np.asarray(posterior.mean), np.sqrt(posterior.scale / (shape - 1)), posterior.mean_low)
 
-    def n_free_parameters(self) -> int:
-        return 2
-
     # -- density ----------------------------------------------------------------------------------------------
     def log_density(self, parameters: NormalParameters, x: ArrayLike) -> FloatArray:
         """-log stddev - log(2 pi) / 2 - z^2 / 2 with z = (x - mean) / stddev, without overflow in x - mean.

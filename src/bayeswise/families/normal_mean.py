@@ -80,9 +80,6 @@ class NormalMean(OnNumbers[Moments]):
     def made(self, mean: ArrayLike) -> NormalParameters:
         return NormalParameters(np.asarray(mean), np.full(np.shape(mean), self.stddev))
 
-    def n_free_parameters(self) -> int:
-        return 1
-
     # -- density ----------------------------------------------------------------------------------------------
     def log_density(self, parameters: NormalParameters, x: ArrayLike) -> FloatArray:
         """As of any normal distribution."""

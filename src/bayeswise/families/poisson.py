@@ -84,9 +84,6 @@ class Poisson(OnNumbers[Product]):
             return self.estimate(statistic).parameters
         return PoissonParameters(self.posterior(statistic, prior).mean)
 
-    def n_free_parameters(self) -> int:
-        return 1
-
     # -- density ----------------------------------------------------------------------------------------------
     def log_density(self, parameters: PoissonParameters, x: ArrayLike) -> FloatArray:
         """x log rate - rate - log x!, by Stirling's formula, so that it keeps its digits for large counts."""

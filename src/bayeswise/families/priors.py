@@ -242,9 +242,6 @@ class WithBetaPrior(OnNumbers[S]):
         after = self.posterior(statistic, prior)
         return Chance.of_weights(after.successes, after.failures)
 
-    def n_free_parameters(self) -> int:
-        return 1
-
     def terms(self, x: FloatArray, probability: float) -> Terms:
         successes, failures = self.outcomes_of(x)
         ups, downs = _over(successes, probability), _over(failures, 1.0 - probability)

@@ -178,6 +178,10 @@ class OnNumbers(FamilyFunctions, ABC, Generic[S]):
             numbers = np.where(outside, np.nan, numbers) if outside.any() else numbers
         return self.kept(numbers, (groups, n_groups, weights))
 
+    def n_free_parameters(self) -> int:
+        """Free parameters of one group and column."""
+        return len(self.free)
+
     def on_support(self, x: ArrayLike, log_p: FloatArray) -> FloatArray:
         """log_p where a value lies in the support, minus infinity elsewhere; NaN stays NaN."""
         values = np.asarray(x, dtype=np.float64)

@@ -43,7 +43,7 @@ def fit_calibration(
     `probability` (n_rows, n_states) are posteriors of unseen rows, `states` the position of the true state of each.
     "auto" takes one `among` Dirichlet and isotonic calibration if that lowers the log-loss of rows it was not fitted
     to, in five folds, by more than one standard error, and leaves the posterior as it is otherwise. The order of rows
-    is no matter.
+    does not matter.
 
     >>> shares = np.array([[0.99, 0.01]] * 10)
     >>> fitted = fit_calibration("temperature", shares, [0] * 8 + [1] * 2)

@@ -118,9 +118,9 @@ class Costs:
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Costs:
         """The `costs` of a TOML file, or a CSV file with a column `action` and one for each state."""
-        from bayeswise.decisions.costs.tables import read_costs
+        from bayeswise.decisions.costs.tables import costs_in, read_document
 
-        return read_costs(path)
+        return costs_in(read_document(path), path)
 
     @classmethod
     def binary(

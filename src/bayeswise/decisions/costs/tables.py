@@ -27,13 +27,8 @@ _DEEPEST, _MOST_KEYS = 20, 50_000
 _TOML_LINE = re.compile(r"""\s*(\[|[\w."' -]+=)""")  # [costs.lend], or target = "repaid"
 
 
-def read_costs(path: str | os.PathLike[str]) -> Costs:
-    """The `costs` of a TOML file; any other table by its columns."""
-    return costs_in(read_document(path), path)
-
-
 def costs_in(document: dict[str, Any] | Source, path: str | os.PathLike[str]) -> Costs:
-    """The same of what was read."""
+    """The `costs` of a TOML file that was read; any other table by its columns."""
     where = name_of(path) if is_stream(path) else str(path)
     if isinstance(document, dict):
         return costs_of_document(document, where)

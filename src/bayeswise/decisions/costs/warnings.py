@@ -81,12 +81,12 @@ def _seen_winning(table: FloatArray) -> set[int]:
     """Actions that are cheapest at one of many posteriors, well beyond rounding: no program is needed for them."""
     n_states = table.shape[1]
     drawn = np.random.default_rng(0).dirichlet(np.ones(n_states), _TRIED)
-    cost = np.concatenate([np.eye(n_states), drawn]) @ _scaled(table).T  # (n_tried, n_actions)
+    cost = np.concatenate([np.eye(n_states), drawn]) @ scaled(table).T  # (n_tried, n_actions)
     two = np.partition(cost, 1, axis=1)
     return set(np.argmin(cost, axis=1)[two[:, 1] - two[:, 0] > _CLEAR].tolist())
 
 
-def _scaled(table: FloatArray) -> FloatArray:
+def scaled(table: FloatArray) -> FloatArray:
     """The same table in units of its largest cost, so that no difference overflows."""
     largest = float(np.abs(table).max())
     return table / largest if largest > 0.0 else table
@@ -124,8 +124,8 @@ def wins_somewhere(table: FloatArray, a: int) -> bool:
     """
     from scipy.optimize import linprog
 
-    scaled = _scaled(table)
-    gain = np.delete(scaled, a, axis=0) - scaled[a]  # (n_others, n_states)
+    units = scaled(table)
+    gain = np.delete(units, a, axis=0) - units[a]  # (n_others, n_states)
     n_others, n_states = gain.shape
     answer = linprog(
         c=np.r_[np.zeros(n_states), -1.0],

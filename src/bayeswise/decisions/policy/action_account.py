@@ -242,6 +242,7 @@ def explain_action(
     The most probable class is no (0.6667), but wait in the case of yes costs 20 more than call.
     """
     table = costs if isinstance(costs, Costs) else Costs(costs)
+    needed = table.columns
     account = model.explain(row)
     if not isinstance(account, Account):
         raise ParameterError("actions have costs by class, and this model predicts a number", fix="use bw.decide")
@@ -250,12 +251,7 @@ def explain_action(
         table = table.for_row(given)
     if prior is not None:
         account = with_prior(account, np.exp(getattr(model, "log_prior")), prior_by_state(prior, account.states))  # noqa: B009
-    return with_change(model, ActionAccount.of(account, table, against), keep=table_columns(costs))
-
-
-def table_columns(costs: Any) -> tuple[str, ...]:
-    """The columns that costs depend on."""
-    return costs.columns if isinstance(costs, Costs) else ()
+    return with_change(model, ActionAccount.of(account, table, against), keep=needed)
 
 
 def with_change(model: Any, story: ActionAccount, to: Any = None, *, keep: Collection[str] = ()) -> ActionAccount:

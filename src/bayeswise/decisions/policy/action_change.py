@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.decisions.costs.costs import Costs
+from bayeswise.decisions.costs.warnings import scaled
 from bayeswise.explanations import Account, Contribution, Flip
 from bayeswise.explanations.alternatives import Alternatives, known_columns
 from bayeswise.explanations.answered import AnsweredAccount
@@ -45,7 +46,7 @@ class ChangeSearch:
         """The same where columns go together: what changes lead to is asked of the model."""
         known_columns(keep, account)
         action, wanted = self.costs.action(self.action), None if to is None else self.costs.action(to)
-        table = _scaled(self.costs)
+        table = scaled(self.costs.table)
 
         def saved(log_posterior: FloatArray) -> FloatArray:
             """(n,) what the wanted action saves over all others, or any other over the action of now."""
@@ -77,7 +78,9 @@ class ChangeSearch:
         if not options:
             return None
         top = log_joint.max(axis=1, keepdims=True)
-        actions = np.argmin(np.exp(log_joint - np.where(np.isfinite(top), top, 0.0)) @ _scaled(self.costs).T, axis=1)
+        actions = np.argmin(
+            np.exp(log_joint - np.where(np.isfinite(top), top, 0.0)) @ scaled(self.costs.table).T, axis=1
+        )
         enough = actions != self.costs.action(self.action) if wanted is None else actions == wanted
         with np.errstate(invalid="ignore"):
             moved = np.ptp(log_joint - self.account.log_joint, axis=1)
@@ -134,12 +137,6 @@ def half_saved(costs: Costs, action: int, rival: int) -> FloatArray:
     """(n_states,) half of what an action costs less than its rival in each state: no difference is too large."""
     saved: FloatArray = 0.5 * costs.table[rival] - 0.5 * costs.table[action]
     return saved
-
-
-def _scaled(costs: Costs) -> FloatArray:
-    """The table in units of its largest cost: sums cannot overflow."""
-    size = float(np.abs(costs.table).max())
-    return costs.table / size if size > 0.0 else costs.table
 
 
 def lead(log_joint: FloatArray, saved: FloatArray) -> float:

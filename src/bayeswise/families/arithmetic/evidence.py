@@ -87,7 +87,8 @@ def log_dirichlet_evidence(weights: ArrayLike, counts: ArrayLike) -> FloatArray:
     after = prior + seen
     gap = shrinkage_gap(prior, seen, s, n)
     curvature = 0.5 * log_one_plus_ratio(k, a) + stirling_error(a) - stirling_error(a + k)
-    log_terms = times_log_share(seen, after) - deviance(prior, after * (s / (s + n)), gap) - curvature
+    log_likelihood = seen * np.where(seen > 0, log_shares(after), 0.0)
+    log_terms = log_likelihood - deviance(prior, after * (s / (s + n)), gap) - curvature
     log_forbidden = np.where(seen > 0, -np.inf, 0.0)
     log_whole = 0.5 * log_one_plus_ratio(n, s) + stirling_error(s) - stirling_error(s + n)
     return np.asarray(np.where(allowed, log_terms, log_forbidden).sum(axis=-1) + log_whole[..., 0])
@@ -103,11 +104,6 @@ def log_beta_evidence(
     """
     weights = np.stack(np.broadcast_arrays(successes, failures), axis=-1)
     return log_dirichlet_evidence(weights, np.stack(np.broadcast_arrays(seen_successes, seen_failures), axis=-1))
-
-
-def times_log_share(counts: FloatArray, weights: FloatArray) -> FloatArray:
-    """counts log(weights / their sum), 0 where a count is 0."""
-    return np.asarray(counts * np.where(counts > 0, log_shares(weights), 0.0))
 
 
 def log_shares(weights: FloatArray) -> FloatArray:
