@@ -24,9 +24,9 @@ from bayeswise.statistics import Grouped, Product
 from bayeswise.statistics.scatter import PairSums
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
-from bayeswise.tables.encoding.invalid_values import InvalidCount
 from bayeswise.tables.encoding.plan import plan_for
 from bayeswise.tables.partitions import Pass, RowAnswer, SpreadSource, Watch
+from bayeswise.tables.schema.column_evidence import InvalidCount
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.profile import ProfilePass, SeenChunks, SpreadProfile
 from bayeswise.tables.schema.schema import Schema

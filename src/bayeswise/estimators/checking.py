@@ -227,6 +227,6 @@ def learned_where_rows_are(
     estimator.model_ = learned(source, y, model=kind, **given)[0]
     names = [column.name for column in source.columns if column.name not in (y, sample_weight)]
     estimator.feature_names_in_, estimator.n_features_in_ = np.array(names, dtype=object), len(names)
-    if hasattr(estimator.model_, "classes"):
+    if estimator.model_.capabilities.classes:
         estimator._dtype_of_y = np.array(list(estimator.model_.classes)).dtype
     return True

@@ -33,6 +33,7 @@ from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.models.regression.regression_model import RegressionModel
+from bayeswise.models.table_model import TableModel
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.posteriors.prior import shift_factors
@@ -62,7 +63,7 @@ def answer_of(model: Any, costs: Any = None, columns: Sequence[str] | None = Non
     """The answer of a model to one row of a table; `columns` are kept beside it, by default those that it reads."""
     if isinstance(model, BeliefNetwork):
         raise ExportError("a belief network is not exported", fix="convert it: bayeswise network convert FILE NEW.bif")
-    if not hasattr(model, "schema") or not hasattr(model, "capabilities"):
+    if not isinstance(model, TableModel):
         raise ExportError(f"{type(model).__name__} is not exported", fix="export a model that bw.fit or bw.load gives")
     kept = tuple(dict.fromkeys(model.schema.used if columns is None else columns))
     taken = {_folded(name) for name in kept}

@@ -11,7 +11,7 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, TooLargeError
 from bayeswise.foundation.logspace import log
-from bayeswise.models.averaged_naive_bayes.evidence import evidence_of, inner_of, refuse_other_rows
+from bayeswise.models.averaged_naive_bayes.evidence import evidence_of, model_of, refuse_other_rows
 from bayeswise.models.held_out import held_out
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.table_model import capabilities_of, classes_of
@@ -99,7 +99,7 @@ def average(
         return AveragedModels(named, _stacked(named, table), "the best for rows left out")
     if by != "evidence":
         raise ParameterError(f"by is {by!r}", fix='choose "evidence" or "leave-one-out"')
-    refuse_other_rows({name: inner_of(model) for name, model in named.items() if name not in (log_evidence or {})})
+    refuse_other_rows({name: model_of(model) for name, model in named.items() if name not in (log_evidence or {})})
     log_joint = log_prior + [_log_evidence(name, model, log_evidence) for name, model in named.items()]
     if not (log_joint > -np.inf).any():
         raise ImpossibleEvidenceError("no model allows the rows", fix="give a model that does, or weights by name")
@@ -110,7 +110,7 @@ def average(
 def _log_evidence(name: str, model: Any, given: Mapping[str, float] | None) -> float:
     if given is not None and name in given:
         return _given_evidence(name, given[name])
-    inner = inner_of(model)
+    inner = model_of(model)
     if isinstance(inner, NaiveBayesModel):
         return evidence_of(inner).log_total
     raise ParameterError(

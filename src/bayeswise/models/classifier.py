@@ -303,14 +303,6 @@ class Classifier(ProbabilityModel):
         return None
 
     @property
-    def selected_by_rows(self) -> tuple[str, ...]:
-        """What learning selected by looking at rows and the statistics do not hold: "cuts", "graph", "families".
-
-        Where there is nothing of the kind, to forget rows is the same as to learn without them.
-        """
-        return ()
-
-    @property
     def cells_per_row(self) -> int:
         """How many cells a fit reads of each row, for the estimate of what it takes."""
         return max(1, len(self.schema.used))

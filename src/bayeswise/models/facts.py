@@ -120,11 +120,6 @@ def class_prior(model: Any) -> dict[str, Any]:
     return keyed(zip(model.classes, prior, strict=True))
 
 
-def convention_of(model: Any) -> str:
-    """The beliefs in words."""
-    return str(getattr(model.settings, "convention", model.settings))
-
-
 def settings_of(settings: Any) -> dict[str, Any]:
     """The beliefs, by name."""
     return {each.name: _plain(getattr(settings, each.name)) for each in fields(settings)}
@@ -291,7 +286,7 @@ def about_model(model: Any) -> dict[str, Any]:
         "null_words": None if schema.null_words is None else list(schema.null_words),
         "classes": classes,
         "prior": class_prior(model) if classes else {},
-        "convention": convention_of(model),
+        "convention": model.settings.convention,
         **calibration_of(model),
         "settings": settings_of(model.settings),
         "n_free_parameters": model.n_free_parameters() if counted else 0,

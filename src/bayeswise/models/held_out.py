@@ -262,7 +262,7 @@ def _left_out(
     model: Any, batches: list[Batch], progress: Progress | None, answer: Callable[[Any], FloatArray]
 ) -> FloatArray:
     """What a method of the model that leaves rows out answers."""
-    if getattr(model, "selected_by_rows", ()):  # all rows together select it
+    if model.selected_by_rows:  # all rows together select it
         return _reported(answer(batches), progress)
     size = model.rows_left_out_at_once if isinstance(model, Classifier) else None
     parts = [part for batch in batches for part in _in_parts(batch, size)]
@@ -282,7 +282,7 @@ def _reported(posterior: FloatArray, progress: Progress | None) -> FloatArray:
 
 
 def _folded(model: Any, batches: list[Batch], folds: IntArray, n_folds: int, progress: Progress | None) -> FloatArray:
-    if getattr(model, "selected_by_rows", ()):
+    if model.selected_by_rows:
         _refuse_unlearned(model, batches)
     posterior = np.zeros((len(folds), len(model.classes)))
     for rows, found in posteriors_of_folds(model, batches, folds, range(n_folds)):

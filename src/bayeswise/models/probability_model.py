@@ -113,6 +113,14 @@ class ProbabilityModel(TableModel):
 
         return self.over(table, odds, ())
 
+    @property
+    def selected_by_rows(self) -> tuple[str, ...]:
+        """What learning selected by looking at rows and the statistics do not hold: "cuts", "graph", "families".
+
+        Where there is nothing of the kind, to forget rows is the same as to learn without them.
+        """
+        return ()
+
     # -- two columns ------------------------------------------------------------------------------------------
     def class_plane(
         self,

@@ -117,7 +117,7 @@ def _where(chosen: BoolArray, batches: Sequence[Batch]) -> list[Batch]:
 
 def _model_without(model: Any, inside: list[Batch], outside: list[Batch]) -> Any:
     """The model that never saw the rows inside."""
-    if getattr(model, "selected_by_rows", ()):
+    if model.selected_by_rows:
         return model.relearned(outside)
     for part in inside:
         model = model.forget(part, again=True)  # parts with the same counts are other rows all the same

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -115,13 +115,9 @@ def _predicted(model: Any, source: Source) -> Columns:
     return {"predicted": plain(model.predict(source))}
 
 
-def _probabilities(model: Any, source: Source) -> Columns:
-    return dict(zip(probability_names(model.classes), model.predict_proba(source).T, strict=True))
-
-
-def _log_probabilities(model: Any, source: Source) -> Columns:
-    names = ["log_" + name for name in probability_names(model.classes)]
-    return dict(zip(names, model.predict_log_proba(source).T, strict=True))
+def _probabilities(model: Any, source: Source, *, prefix: str = "") -> Columns:
+    answers = model.predict_log_proba(source) if prefix else model.predict_proba(source)
+    return dict(zip([prefix + name for name in probability_names(model.classes)], answers.T, strict=True))
 
 
 def _storages_of_weights(model: Any) -> dict[str, Storage]:
@@ -167,6 +163,6 @@ def _weights_of_row(why: Any) -> dict[str, Any]:
 _FUNCTIONS: dict[str, Callable[[Any, Source], Columns]] = {
     "predict": _predicted,
     "predict_proba": _probabilities,
-    "predict_log_proba": _log_probabilities,
+    "predict_log_proba": partial(_probabilities, prefix="log_"),
     "explain": _weights,
 }

@@ -13,8 +13,8 @@ from bayeswise.explanations import Account
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
-from bayeswise.tables.encoding.invalid_values import place_of
 from bayeswise.tables.encoding.one_row import typed_batch
+from bayeswise.tables.schema.column_evidence import place_of
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.source import Chunk, Source
 

@@ -132,7 +132,7 @@ def _of_family(scores: AveragedFamilyScores) -> tuple[FloatArray, FloatArray]:
     return np.where(known, by_class, 0.0), np.where(known, as_whole, 0.0)
 
 
-def inner_of(model: Any) -> Any:
+def model_of(model: Any) -> Any:
     """The model itself, also of an estimator."""
     return getattr(model, "model_", model)
 

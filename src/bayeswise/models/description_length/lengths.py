@@ -18,7 +18,7 @@ import numpy as np
 from bayeswise.families.normal import LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import DataError, ParameterError
-from bayeswise.models.averaged_naive_bayes.evidence import evidence_of, inner_of, refuse_other_rows
+from bayeswise.models.averaged_naive_bayes.evidence import evidence_of, model_of, refuse_other_rows
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel
 from bayeswise.models.description_length.bits import (
     CODES,
@@ -58,7 +58,7 @@ def description_length(model: Any, code: Code = "evidence") -> DescriptionLength
     >>> description_length(fit(rows, "play"), "nml")
     DescriptionLength(22.7 bits by nml; play: 18.5, wind: 4.2)
     """
-    inner = inner_of(model)
+    inner = model_of(model)
     if code not in CODES:
         raise ParameterError(f"there is no code {code!r}", fix=f"choose one of {', '.join(CODES)}")
     if isinstance(inner, Coded):
@@ -174,7 +174,7 @@ def select(models: Mapping[str, Any] | Sequence[Any], table: Any = None, *, code
     if not named:
         raise ParameterError("there is no model to choose from", fix="give at least one")
     fitted = {name: _fitted(model, table) for name, model in named.items()}
-    refuse_other_rows({name: inner_of(model) for name, model in fitted.items()})
+    refuse_other_rows({name: model_of(model) for name, model in fitted.items()})
     lengths = {name: description_length(model, code) for name, model in fitted.items()}
     ranked = sorted(lengths, key=lambda name: lengths[name].bits)
     return Selected({name: lengths[name] for name in ranked}, fitted)

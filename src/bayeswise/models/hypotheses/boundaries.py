@@ -20,7 +20,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, TooFewRowsError
-from bayeswise.foundation.logspace import log
+from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.posteriors.normalise import normalise
 
 ANY = -9
@@ -227,7 +227,7 @@ class ConceptCube:
             demands += is_level.reshape([-1 if axis == c else 1 for axis in range(len(self.n_levels))])
         slope = {"uniform": 0.0, "specific": math.log(10.0), "general": -math.log(10.0)}[self.prior]
         log_weight = slope * np.append(demands.ravel(), len(self.n_levels) + 1.0)
-        return log_weight - _log_total(log_weight)
+        return log_weight - float(log_sum_exp(log_weight))
 
     @cached_property
     def log_joint(self) -> FloatArray:
@@ -322,8 +322,3 @@ def _covered(codes: IntArray, weight: FloatArray, shape: tuple[int, ...]) -> Flo
         total = cube.sum(axis=axis)
         cube[(slice(None),) * axis + (-1,)] = total
     return cube
-
-
-def _log_total(log_weight: FloatArray) -> float:
-    top = float(log_weight.max())
-    return top + float(log(np.exp(log_weight - top).sum()))

@@ -13,6 +13,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, KindError
+from bayeswise.models.averaged_naive_bayes.evidence import model_of
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.regression.features import Feature
@@ -93,7 +94,7 @@ def compare_twins(
     >>> twins.overconfident.tolist(), twins.disagree.tolist()
     ([0], [])
     """
-    joint, logistic = _model_of(generative), _model_of(discriminative)
+    joint, logistic = model_of(generative), model_of(discriminative)
     if not isinstance(logistic, LogisticModel):
         raise KindError(f"{discriminative!r} is not a logistic regression", fix="give it as the second model")
     if set(joint.classes) != set(logistic.classes) or len(joint.classes) != 2:
@@ -120,10 +121,6 @@ def compare_twins(
         lowest,
         sure,
     )
-
-
-def _model_of(model: Any) -> Any:
-    return getattr(model, "model_", model)
 
 
 def _linear_form(model: Any, state: Label, against: Label) -> Any:

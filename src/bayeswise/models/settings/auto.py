@@ -43,10 +43,6 @@ class AutoSettings(Settings):
 
         super().__post_init__()
         object.__setattr__(self, "calibrate", checked_method(self.calibrate))
-        if self.class_prior is not None:
-            from bayeswise.posteriors.prior import check_shares
-
-            check_shares(self.class_prior)
         if self.costs is not None and self.choose != "best":
             raise ParameterError("costs choose one member, and choose is 'stack'", fix="add choose='best'")
 
@@ -54,9 +50,6 @@ class AutoSettings(Settings):
     def convention(self) -> str:
         """The settings in a few words."""
         return "the best member" if self.choose == "best" else "members weighed by left-out rows"
-
-    def __str__(self) -> str:
-        return self.convention
 
 
 @dataclass(frozen=True, kw_only=True)

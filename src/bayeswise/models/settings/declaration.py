@@ -180,6 +180,19 @@ class Settings:
         plain_fields(self)
         for name, each in declared(type(self)).items():
             each.check(getattr(self, name))
+        prior = vars(self).get("class_prior")
+        if prior is not None:
+            from bayeswise.posteriors.prior import check_shares
+
+            check_shares(prior)
+
+    @property
+    def convention(self) -> str:
+        """The settings in a few words."""
+        return repr(self)
+
+    def __str__(self) -> str:
+        return self.convention
 
     def changed(self, **changes: Any) -> Self:
         """The same settings but for these; the names of earlier versions are taken with a warning."""

@@ -56,10 +56,6 @@ class GaussianBayesSettings(Settings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.class_prior is not None:
-            from bayeswise.posteriors.prior import check_shares
-
-            check_shares(self.class_prior)
         if self.prior is not None and len(self.prior.mean) > 1:
             raise ParameterError("prior has several groups", fix="give one prior, which counts for every class")
         if self.is_bayesian and not self.is_full:
@@ -88,7 +84,9 @@ class GaussianBayesSettings(Settings):
         """Whether the log-odds are linear in the columns."""
         return self.is_shared and self.predictive == "plug-in"
 
-    def __str__(self) -> str:
+    @property
+    def convention(self) -> str:
+        """The form of the covariance, and what differs from the standard settings."""
         differing = self._differing(GaussianBayesSettings(covariance=self.covariance))
         return f"{self.covariance} covariance{', ' if differing else ''}{differing}"
 

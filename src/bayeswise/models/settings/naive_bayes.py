@@ -44,13 +44,6 @@ class Counts(Settings):
     class_prior: Mapping[Label, float] | None = common.class_prior()
     prior_smoothing: float = amount(0.0, "pseudo-counts of each class")
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.class_prior is not None:
-            from bayeswise.posteriors.prior import check_shares
-
-            check_shares(self.class_prior)
-
     @property
     def pseudo_rows(self) -> float:
         """The pseudo-counts behind families that are smoothed towards the whole column."""
@@ -76,9 +69,6 @@ class NaiveBayesSettings(Counts):
         """The name of these settings, or what differs from the nearest one."""
         named = next((name for name, preset in CONVENTIONS.items() if preset == self), None)
         return named or f"laplace with {self._differing(CONVENTIONS['laplace'])}"
-
-    def __str__(self) -> str:
-        return self.convention
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -85,10 +85,6 @@ class NetworkSettings(MarkovBlanket, Aode, KDependence, Shape):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.class_prior is not None:
-            from bayeswise.posteriors.prior import check_shares
-
-            check_shares(self.class_prior)
         if self.incomplete == "em" and self.structure in AVERAGES:
             raise ParameterError(
                 "an average over superparents has no single graph whose tables EM could find",
@@ -109,9 +105,6 @@ class NetworkSettings(MarkovBlanket, Aode, KDependence, Shape):
         """The structure and its prior in a few words."""
         shown = f"{self.k}-dependence" if self.structure == "k-dependence" else self.structure
         return f"{shown}, {self.prior} {self.smoothing:g}{', em' if self.incomplete == 'em' else ''}"
-
-    def __str__(self) -> str:
-        return self.convention
 
 
 @dataclass(frozen=True, kw_only=True)

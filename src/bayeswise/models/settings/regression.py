@@ -84,7 +84,9 @@ class LinearSettings(Settings):
             return "cv" if self.scale == "cv" else "evidence"
         return "evidence" if (self.likelihood, self.prior) == ("gaussian", "gaussian") else 1.0
 
-    def __str__(self) -> str:
+    @property
+    def convention(self) -> str:
+        """Likelihood and prior in a few words."""
         return f"{self.likelihood} likelihood, {_prior_text(self.prior, self.scale)}{_without(self)}"
 
 
@@ -115,7 +117,9 @@ class LogisticSettings(Settings):
                 fix="choose prior='gaussian' or 'student-t', or scale='cv' and marginalize=False",
             )
 
-    def __str__(self) -> str:
+    @property
+    def convention(self) -> str:
+        """The prior in a few words."""
         return f"{_prior_text(self.prior, self.scale)}{', marginalized' * self.marginalize}{_without(self)}"
 
 

@@ -30,21 +30,11 @@ class TreeSettings(Settings):
     )
     class_prior: Mapping[Label, float] | None = common.class_prior()
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.class_prior is not None:
-            from bayeswise.posteriors.prior import check_shares
-
-            check_shares(self.class_prior)
-
     @property
     def convention(self) -> str:
         """The code and the smoothing in a few words."""
         depth = "" if self.max_depth == "unlimited" else f", at most {self.max_depth} questions deep"
         return f"{self.code}{depth}, laplace {self.smoothing:g}"
-
-    def __str__(self) -> str:
-        return self.convention
 
 
 @dataclass(frozen=True, kw_only=True)

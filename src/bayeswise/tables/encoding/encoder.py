@@ -28,9 +28,9 @@ from bayeswise.foundation.errors import (
 from bayeswise.foundation.threads import Shared
 from bayeswise.tables.batch import MISSING, Batch, TextBlock
 from bayeswise.tables.encoding.coders import Coders
-from bayeswise.tables.encoding.invalid_values import InvalidCount
 from bayeswise.tables.encoding.plan import plan_for
 from bayeswise.tables.encoding.row_weights import as_weights, checked_weights, refuse_all_zero
+from bayeswise.tables.schema.column_evidence import InvalidCount
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.notes import keep
 from bayeswise.tables.schema.schema import Column, Schema

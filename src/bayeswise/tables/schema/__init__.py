@@ -2,7 +2,7 @@
 
 inference.py        from a source to its schema; columns that give the target away
 profile.py          what one pass says about each column; which are known to be plain numbers without one
-column_evidence.py  what a profile is evidence of
+column_evidence.py  what a profile is evidence of; cells that are not numbers in number columns
 kinds.py            the kind of a column and its reason; the first rule that applies decides
 overrides.py        what the user asked for, which beats what was inferred
 schema.py           the frozen result

@@ -23,8 +23,8 @@ from itertools import compress
 import numpy as np
 
 from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
-from bayeswise.tables.encoding.invalid_values import places_of
 from bayeswise.tables.schema import column_evidence as evidence
+from bayeswise.tables.schema.column_evidence import places_of
 from bayeswise.tables.schema.labels import Vocabulary, label_type_of
 from bayeswise.tables.schema.notes import IS_FLAG, Advice, advice_on, keep, leave_out, note_on
 from bayeswise.tables.schema.overrides import Override, Overrides

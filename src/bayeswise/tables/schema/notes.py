@@ -8,8 +8,8 @@ from dataclasses import dataclass, fields
 
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.render.labels import quoted
-from bayeswise.tables.encoding.invalid_values import places_of
 from bayeswise.tables.schema import column_evidence as evidence
+from bayeswise.tables.schema.column_evidence import places_of
 from bayeswise.tables.schema.null_words import described
 from bayeswise.tables.schema.profile import ColumnProfile, counted_values
 from bayeswise.tables.schema.schema import LABELLED, Column, Kind, Schema, Target
