@@ -79,13 +79,18 @@ def answer_of(model: Any, costs: Any = None, columns: Sequence[str] | None = Non
     valid = shares.possible if refused is None else both(negated(refused), shares.possible)
     probability = [choose(valid, each, nothing()) for each in shares.probability]
     if costs is None:
-        name = free_name([model.schema.target.name, "predicted"], taken, _folded)
+        name = _name_of_answer(model, taken)
         best = [equal(score, shares.top) for score in shares.scores[:-1]]
         outputs = {name: label(best, model.classes, valid)}
     else:
         outputs, probability = _decided(model, costs, probability, row, taken)
     names = [free_name([each], taken, _folded) for each in probability_names(model.classes)]
     return Answer(model, {**outputs, **dict(zip(names, probability, strict=True))}, kept)
+
+
+def _name_of_answer(model: Any, taken: set[str]) -> str:
+    """The name of the target, unless a column that is kept has it."""
+    return free_name([*([model.schema.target.name] if model.schema.target else []), "predicted"], taken, _folded)
 
 
 def _folded(name: str) -> str:
@@ -99,8 +104,7 @@ def _number(model: Any, row: TableRow, taken: set[str]) -> dict[str, Expression]
     regression.refuse_missing(model, row)
     found = regression.mean(model, row)
     refused = row.is_refused
-    name = free_name([model.schema.target.name if model.schema.target else "predicted", "predicted"], taken, _folded)
-    return {name: found if refused is None else choose(refused, nothing(), found)}
+    return {_name_of_answer(model, taken): found if refused is None else choose(refused, nothing(), found)}
 
 
 def scores_of(model: Any, row: Row) -> list[Expression]:
