@@ -54,7 +54,7 @@ def parsed_cell(cell: Label) -> list[tuple[str, float]] | None:
     if not isinstance(cell, str) or ";" not in cell or "=" not in cell:
         return None
     found: list[tuple[str, float]] = []
-    for part in cell.strip().removesuffix(";").split(";"):
+    for part in filter(None, _parts(cell)):
         state, _, number = part.rpartition("=")
         try:
             found.append((state.strip(), float(number)))
@@ -63,9 +63,16 @@ def parsed_cell(cell: Label) -> list[tuple[str, float]] | None:
     return found if len(found) > 1 and all(state for state, _ in found) else None
 
 
+def _parts(cell: str) -> list[str]:
+    """What stands between semicolons; one at the end ends the last part."""
+    return [part.strip() for part in cell.strip().removesuffix(";").split(";")]
+
+
 def likelihood_in_cell(column: str, states: Vocabulary, cell: Label) -> FloatArray:
     """(n_states,) what a soft cell says of each state, which must not be that all are impossible."""
     what = f"the soft cell {quoted(cell)} of column {quoted(column)}"
+    if not all(_parts(str(cell))):
+        raise SchemaError(f"{what} has an empty part", fix="write STATE=LIKELIHOOD for each state, and ; between them")
     likelihood = likelihood_of(states, parsed_cell(cell) or (), what, SchemaError)
     if not likelihood.any():
         raise SchemaError(f"{what} has likelihood 0 in every state", fix="give one of them a likelihood above 0")

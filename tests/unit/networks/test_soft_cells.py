@@ -87,6 +87,9 @@ def test_soft_cells_of_weight_zero_are_not_there() -> None:
         ("yes=1e999;no=1", "negative or not finite"),
         ("yes=0;no=0", "has likelihood 0 in every state"),
         ("yes=1;yes=2;no=1", "names the state 'yes' twice"),
+        ("yes=0.7;;no=0.2", "has an empty part"),
+        ("; yes=0.7;no=0.2", "has an empty part"),
+        ("yes=0.7;no=0.2; ;", "has an empty part"),
     ],
 )
 def test_likelihoods_that_say_nothing_are_refused(cell: str, said: str) -> None:
