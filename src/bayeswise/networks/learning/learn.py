@@ -104,7 +104,17 @@ def learn(
         progress=progress,
     )
     try:
-        rows = _coded(table, ignore, states, named, weight, weights, kinds, cuts, missing in WAYS).with_states()
+        rows = coded_rows(
+            table,
+            ignore=ignore,
+            states=states,
+            may_be_hidden=named,
+            weight=weight,
+            weights=weights,
+            kinds=kinds,
+            cuts=cuts,
+            may_be_soft=missing in WAYS,
+        ).with_states()
     except TooManyRowsToBring as many:
         search = search.for_columns(len(many.columns), given=parents is not None)
         if noisy:
@@ -168,17 +178,19 @@ def _refuse_soft_causes(rows: CodedRows, names: Sequence[str]) -> None:
             )
 
 
-def _coded(
+def coded_rows(
     table: Any,
-    ignore: Collection[str],
-    states: Mapping[str, Sequence[Any]] | None,
-    may_be_hidden: Collection[str],
-    weight: str | None,
-    weights: Any,
-    kinds: Mapping[str, str] | None,
-    cuts: Mapping[str, Sequence[float]] | None,
-    may_be_soft: bool,
+    *,
+    ignore: Collection[str] = (),
+    states: Mapping[str, Sequence[Any]] | None = None,
+    may_be_hidden: Collection[str] = (),
+    weight: str | None = None,
+    weights: Any = None,
+    kinds: Mapping[str, str] | None = None,
+    cuts: Mapping[str, Sequence[float]] | None = None,
+    may_be_soft: bool = False,
 ) -> CodedRows:
+    """The rows of a table as `learn` takes them, numbers cut by their kinds; rows that are coded already stay so."""
     if not isinstance(table, CodedRows):
         by_kind = _checked_kinds(kinds or {})
         return CodedRows.of(

@@ -13,7 +13,7 @@ from bayeswise.foundation.errors import NetworkError, ParameterError
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import PROBLEMS, FileName, Name, Said, SameAs, arguments, call, python, shell
+from bayeswise.workbench.messages import PROBLEMS, Code, FileName, Name, Said, SameAs, arguments, call, python, shell
 from bayeswise.workbench.pages.jobs import JobView
 from bayeswise.workbench.pages.network import (
     NetworkView,
@@ -202,29 +202,24 @@ def _same_edits(asked: EditRequest) -> SameAs:
 
 
 def _edit_in_python(edit: Edit) -> str:
-    match edit.change:
-        case "add-edge":
-            return call("network.edit.add_edge", edit.parent, edit.node)
-        case "remove-edge":
-            return call("network.edit.remove_edge", edit.parent, edit.node)
-        case "add-node":
-            states = edit.states or ["no", "yes"]
-            return f"network.edit.add_node(Node({edit.node!r}, {states!r}, {[1.0 / len(states)] * len(states)!r}))"
-        case "remove-node":
-            return call("network.edit.remove_node", edit.node)
-        case "rename-node":
-            return call("network.edit.rename_node", edit.node, edit.name)
-        case "add-state":
-            return call("network.edit.add_state", edit.node, edit.name)
-        case "remove-state":
-            return call("network.edit.remove_state", edit.node, edit.state)
-        case "rename-state":
-            return call("network.edit.rename_states", edit.node, {edit.state: edit.name})
-        case "set-table":
-            rows = edit.rows or []
-            if edit.normalise:
-                rows = [[value / sum(row) for value in row] for row in rows]
-            return call("network.changed", {edit.node: rows})
+    if edit.change == "set-table":
+        rows = edit.rows or []
+        if edit.normalise:
+            rows = [[value / sum(row) for value in row] for row in rows]
+        return call("network.changed", {edit.node: rows})
+    states = edit.states or ["no", "yes"]
+    given: dict[str, tuple[Any, ...]] = {
+        "add-edge": (edit.parent, edit.node),
+        "remove-edge": (edit.parent, edit.node),
+        "add-node": (Code(f"Node({edit.node!r}, {states!r}, {[1.0 / len(states)] * len(states)!r})"),),
+        "remove-node": (edit.node,),
+        "rename-node": (edit.node, edit.name),
+        "add-state": (edit.node, edit.name),
+        "remove-state": (edit.node, edit.state),
+        "rename-state": (edit.node, {edit.state: edit.name}),
+    }
+    method = "rename_states" if edit.change == "rename-state" else edit.change.replace("-", "_")
+    return call(f"network.edit.{method}", *given[edit.change])
 
 
 def _learn_words(asked: LearnRequest, output: str | None) -> list[str]:

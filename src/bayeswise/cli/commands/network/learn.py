@@ -119,7 +119,7 @@ def learn(
     A column of more than 20 different numbers is cut into intervals, at its fifths or at --cuts; --number cuts a column
     of fewer, --category keeps the numbers as they are.
     """
-    from bayeswise.networks.learning.learn import cut_notes
+    from bayeswise.networks.learning.learn import coded_rows, cut_notes
 
     if output is None:
         raise UsageError("the network needs a place", fix="add -o network.bif")
@@ -154,10 +154,21 @@ def learn(
         unused = {"--strengths": strengths, "--graph": graph, "--order": order, "--root": root, "--cuts": cuts}
         _learn_gaussian(source, output, overrides, asked, ignore or (), weight, unused, as_json)
         return
-    rows = _read(source, ignore or (), weight, overrides, _cuts_of(cuts, names), asked)
+    hidden = overrides.get("states") or {}
+    with Bar("Reading") as bar:
+        rows = coded_rows(
+            Watched(source, bar),
+            ignore=ignore or (),
+            states={**asked["levels"], **hidden},
+            may_be_hidden=hidden,
+            weight=weight,
+            kinds=asked["kinds"],
+            cuts=_cuts_of(cuts, names),
+            may_be_soft=overrides["missing"] in TABLES_ONLY,
+        )
     say(*(f"{note}." for note in cut_notes(rows)))
-    with StepsBar() as bar:
-        network, found = _learned(rows, overrides, bar, (resamples, averaged) if strengths else None)
+    with StepsBar() as steps:
+        network, found = _learned(rows, overrides, steps, (resamples, averaged) if strengths else None)
     network.write(output)
     print(json_document(_facts(network, found, output, weight)) if as_json else _shown(network, found))
     about_edges = () if found is None else found.notes
@@ -220,33 +231,6 @@ def _cuts_of(typed: Sequence[str] | None, names: Sequence[str]) -> dict[str, lis
 
     pairs = by_name(typed or (), names, "--cuts", "age=30,50")
     return {name: list(numbers_of(text, f"--cuts {name}={text}")) for name, text in pairs.items()}
-
-
-def _read(
-    source: Source,
-    ignore: Sequence[str],
-    weight: str | None,
-    overrides: dict[str, Any],
-    cuts: dict[str, list[float]],
-    asked: dict[str, Any],
-) -> CodedRows:
-    from bayeswise.networks.learning.column_states import MOST_LABELS
-    from bayeswise.networks.learning.rows import CodedRows
-
-    with Bar("Reading") as bar:
-        hidden = overrides.get("states") or {}
-        return CodedRows.of(
-            Watched(source, bar),
-            ignore=ignore,
-            states={**asked["levels"], **hidden},
-            may_be_hidden=hidden,
-            weight=weight,
-            cuts=cuts,
-            cut_beyond=MOST_LABELS,
-            numbers=[name for name, kind in asked["kinds"].items() if kind == "number"],
-            labels=[name for name, kind in asked["kinds"].items() if kind == "category"],
-            may_be_soft=overrides["missing"] in TABLES_ONLY,
-        )
 
 
 def _learned(
