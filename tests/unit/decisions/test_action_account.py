@@ -124,6 +124,17 @@ def test_a_model_and_a_row_with_costs_of_the_row_and_another_prior() -> None:
     assert bw.explain_action(model, row, costs, prior={"good": 0.999, "bad": 0.001}).action == "lend"
 
 
+@pytest.mark.parametrize("made", [dict, bw.Costs])
+def test_a_column_that_formulas_name_is_not_changed_however_costs_are_written(made: type) -> None:
+    """Another amount would be another loan: with only that column known, nothing changes the action."""
+    rows = [{"amount": 100.0 * k, "loan": "bad" if k > 6 else "good"} for k in range(1, 13)]
+    model = bw.fit(rows, "loan", kinds={"amount": "number"}, model="naive-bayes")
+    costs = {"lend": {"good": "-0.1 * amount", "bad": "amount"}, "refuse": 0}
+    story = bw.explain_action(model, {"amount": 1100.0}, made(costs))
+    assert story.action == "refuse" and story.searched and story.change is None
+    assert change_of_action(model, story) is not None  # by a lower amount, if that could be changed
+
+
 @pytest.mark.parametrize("kind", ["naive-bayes", "averaged", "logistic"])
 def test_numbers_that_are_offered_are_round_and_where_the_data_are(kind: str) -> None:
     """Durations of 4 to 72 months: never a negative one, never a fraction of one where the sums are whole."""
