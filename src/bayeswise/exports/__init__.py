@@ -4,7 +4,7 @@ What a model says of a row is described once, as a tree of arithmetic over cells
 kind of model. Two back-ends write the tree: sql.py and graph.py.
 
 expression.py    the tree: cells, constants, tables by level, arithmetic, choices
-rows.py          what a score reads of a row, and when a model would refuse the row
+row_inputs.py    what a score reads of a row, and when a model would refuse the row
 families.py      what a number says of a class, for every family
 naive_bayes.py   naive Bayes, plain and averaged over structures
 gaussian.py      Gaussian classes, missing cells integrated out

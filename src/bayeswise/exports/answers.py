@@ -25,7 +25,7 @@ from bayeswise.exports.expression import (
     nothing,
     number,
 )
-from bayeswise.exports.rows import Row, TableRow
+from bayeswise.exports.row_inputs import Row, TableRow
 from bayeswise.foundation.errors import ExportError, KindError
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.calibrated import CalibratedModel

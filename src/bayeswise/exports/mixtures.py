@@ -24,7 +24,7 @@ from bayeswise.exports.expression import (
     number,
     total,
 )
-from bayeswise.exports.rows import NumbersRow, Row
+from bayeswise.exports.row_inputs import NumbersRow, Row
 from bayeswise.foundation.errors import ExportError
 from bayeswise.models.auto.inputs import AsNumbers
 from bayeswise.models.auto.model import AutoModel

@@ -22,7 +22,7 @@ from bayeswise.exports.expression import (
     total,
 )
 from bayeswise.exports.families import in_support, log_bell, log_cells, log_of, log_predicted_cell, standardised
-from bayeswise.exports.rows import Row
+from bayeswise.exports.row_inputs import Row
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ExportError
 from bayeswise.models.averaged_naive_bayes.category_pairs import CategoryPairs

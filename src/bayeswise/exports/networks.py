@@ -28,7 +28,7 @@ from bayeswise.exports.expression import (
     number,
     total,
 )
-from bayeswise.exports.rows import Row
+from bayeswise.exports.row_inputs import Row
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ExportError
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding

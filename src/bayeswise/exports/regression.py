@@ -18,7 +18,7 @@ from bayeswise.exports.expression import (
     root,
     total,
 )
-from bayeswise.exports.rows import Row, TableRow
+from bayeswise.exports.row_inputs import Row, TableRow
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ExportError
 from bayeswise.models.regression.features import Features

@@ -243,7 +243,7 @@ class Classifier(ProbabilityModel):
         return having_learned(self, both, other.statistics, forgotten_by(other))
 
     def changed(self, **settings: Any) -> Self:
-        """The same rows under other beliefs; no second pass."""
+        """The same rows under other settings; no second pass."""
         found = with_ledger(replace(self, settings=self.settings.changed(**settings)), forgotten_by(self))
         if "class_prior" in settings and self.classes:
             found.check_prior()

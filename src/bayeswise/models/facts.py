@@ -121,7 +121,7 @@ def class_prior(model: Any) -> dict[str, Any]:
 
 
 def settings_of(settings: Any) -> dict[str, Any]:
-    """The beliefs, by name."""
+    """The settings, by name."""
     return {each.name: _plain(getattr(settings, each.name)) for each in fields(settings)}
 
 

@@ -20,7 +20,7 @@ Progress = Callable[[int], None]
 
 
 def divided(overrides: dict[str, Any], words: Sequence[str] = SCHEMA_WORDS) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Overrides about columns, and overrides about beliefs.
+    """Overrides of columns, and changes of settings.
 
     >>> divided({"ignore": ["id"], "smoothing": 2.0})
     ({'ignore': ['id']}, {'smoothing': 2.0})

@@ -108,8 +108,8 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
     @property
     def plain(self) -> NaiveBayesModel:
         """Naive Bayes from the same statistics: every column relevant, each parameter at its estimate."""
-        beliefs = {name: getattr(self.settings, name) for name in ("smoothing", "class_prior", "prior_smoothing")}
-        settings = NaiveBayesSettings(**beliefs)
+        shared = {name: getattr(self.settings, name) for name in ("smoothing", "class_prior", "prior_smoothing")}
+        settings = NaiveBayesSettings(**shared)
         return NaiveBayesModel(self.schema, settings, self.statistics, self.factors, self.selected)
 
     def _asking(self, factors: tuple[Factor, ...]) -> tuple[Factor, ...]:
@@ -142,14 +142,14 @@ def refuse_unless_averageable(factor: Factor) -> None:
         )
 
 
-def averaged(model: NaiveBayesModel, relevance: Any = 0.5, **beliefs: Any) -> AveragedNaiveBayesModel:
+def averaged(model: NaiveBayesModel, relevance: Any = 0.5, **others: Any) -> AveragedNaiveBayesModel:
     """The average over structures, from the statistics of a plain model: no second pass over rows.
 
-    Beliefs: n_relevant, temper. A plain model knows no pairs of columns, so that temper is 1 unless it is given.
+    Other settings: n_relevant, temper. A plain model knows no pairs of columns, so that temper is 1 unless it is given.
     """
     for factor in model.factors:
         refuse_unless_averageable(factor)
-    settings = settings_from(model.settings, relevance=relevance, **beliefs)
+    settings = settings_from(model.settings, relevance=relevance, **others)
     settings.check_columns(column.name for column in model.schema)
     return AveragedNaiveBayesModel(model.schema, settings, model.statistics, model.factors, model.selected)
 

@@ -1,4 +1,4 @@
-"""From moments and settings to densities: where what was seen meets what is believed."""
+"""From moments and settings to densities: where the statistic meets the prior."""
 
 from __future__ import annotations
 

@@ -26,8 +26,8 @@ def learned(
     **overrides: Any,
 ) -> tuple[GaussianBayesModel, Report]:
     """What `fit` learns, and what it met on its way: invalid values, rows without a target."""
-    about_columns, beliefs = divided(overrides)
-    settings = GaussianBayesSettings().changed(**beliefs)
+    about_columns, changes = divided(overrides)
+    settings = GaussianBayesSettings().changed(**changes)
     source = open_like(table, schema)
     inferred = schema is None
     schema = schema_for(source, target, schema, about_columns, flags_as_numbers=True)

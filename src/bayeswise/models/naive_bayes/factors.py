@@ -41,7 +41,7 @@ class Factor(Protocol):
         ...
 
     def scores(self, statistic: Any, settings: NaiveBayesSettings, schema: Schema) -> Scores:
-        """The statistic (its first axis is the classes) and the beliefs, ready to score rows."""
+        """The statistic (its first axis is the classes) and the settings, ready to score rows."""
         ...
 
 

@@ -40,8 +40,8 @@ def learned(
 
     `asking` changes the factors before the sweep: what a model built on this one needs of rows besides.
     """
-    about_columns, beliefs = divided(overrides)
-    settings = settings_of(convention, beliefs)
+    about_columns, changes = divided(overrides)
+    settings = settings_of(convention, changes)
     source = open_like(table, schema)
     schema = schema_for(source, target, schema, about_columns, flags_as_numbers=flags_as_numbers(families))
     check_declared(settings.class_prior, schema)

@@ -47,8 +47,9 @@ class Others:
 
     def scores(self, statistic: Any, settings: NaiveBayesSettings, schema: Schema) -> FamilyScores:
         positions = positions_in(schema.numbers, self.columns)
-        beliefs = settings.pseudo_rows, settings.variance_floor
-        return FamilyScores(self.columns, self.family, positions, statistic, *beliefs)
+        return FamilyScores(
+            self.columns, self.family, positions, statistic, settings.pseudo_rows, settings.variance_floor
+        )
 
 
 @dataclass(frozen=True)

@@ -58,15 +58,15 @@ def learned_logistic(
 ) -> tuple[LogisticModel, Report]:
     """Logistic regression of a column of classes, and what was met on the way.
 
-    Overrides about beliefs: those of LogisticSettings, with missing ("indicator", "mean" or "error").
+    Other overrides: those of LogisticSettings, with missing ("indicator", "mean" or "error").
 
     >>> rows = [{"x": x, "y": y} for x, y in ((0.0, "low"), (1.0, "low"), (3.0, "high"), (4.0, "high"))]
     >>> model, _ = learned_logistic(rows, "y", scale=2.0)
     >>> model.predict([{"x": 0.5}, {"x": 5.0}]), model.certificate.converged
     (['low', 'high'], True)
     """
-    about_columns, beliefs = divided(overrides, COLUMN_WORDS)
-    settings = LogisticSettings().changed(**beliefs)
+    about_columns, changes = divided(overrides, COLUMN_WORDS)
+    settings = LogisticSettings().changed(**changes)
     source = open_like(table, schema)
     schema = usable(schema_for(source, target, schema, about_columns, flags_as_numbers=True))
     return logistic_of(source, schema, settings, progress)
@@ -193,15 +193,15 @@ def learned_linear(
 ) -> tuple[LinearModel | IteratedModel | WideModel, Report]:
     """Linear regression of a column of numbers, and what was met on the way.
 
-    Overrides about beliefs: those of LinearSettings, with missing ("indicator", "mean" or "error").
+    Other overrides: those of LinearSettings, with missing ("indicator", "mean" or "error").
 
     >>> rows = [{"x": float(x), "y": 1.0 + 2.0 * x} for x in range(4)]
     >>> model, _ = learned_linear(rows, "y", prior=None)
     >>> model.predict([{"x": 10.0}]).tolist(), model.weights.tolist()
     ([21.0], [2.0])
     """
-    about_columns, beliefs = divided(overrides, COLUMN_WORDS)
-    settings = LinearSettings().changed(**beliefs)
+    about_columns, changes = divided(overrides, COLUMN_WORDS)
+    settings = LinearSettings().changed(**changes)
     source = open_like(table, schema)
     if schema is None:
         about_columns = _number_target(target, about_columns)

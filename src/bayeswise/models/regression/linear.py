@@ -307,7 +307,7 @@ class LinearModel(RegressionModel):
         return self._with_rows_of(other)
 
     def changed(self, **settings: Any) -> LinearModel:
-        """The same rows under other beliefs: prior, scale; no second pass."""
+        """The same rows under other settings: prior, scale; no second pass."""
         return with_ledger(replace(self, settings=self.settings.changed(**settings)), forgotten_by(self))
 
 

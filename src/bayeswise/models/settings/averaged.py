@@ -1,4 +1,4 @@
-"""What is believed before the rows: proper priors of all parameters, and of which columns are relevant."""
+"""Settings of averaged naive Bayes: proper priors of all parameters, and of which columns are relevant."""
 
 from __future__ import annotations
 
@@ -125,15 +125,15 @@ def given_temper(temper: Any) -> float | None:
     return None if isinstance(temper, str) else float(temper)
 
 
-def settings_from(plain: NaiveBayesSettings, **beliefs: Any) -> AveragedSettings:
-    """The beliefs of a plain model that mean something here; the floor of its variances is replaced by a prior."""
+def settings_from(plain: NaiveBayesSettings, **others: Any) -> AveragedSettings:
+    """The settings of a plain model that mean something here; the floor of its variances is replaced by a prior."""
     if plain.denominator != "levels" or plain.shared_variance:
         raise ParameterError(
             f"a model of the convention {plain.convention!r} cannot be averaged over structures",
             fix="fit it with the standard denominator and a variance for each class",
         )
     return AveragedSettings(
-        smoothing=plain.smoothing, class_prior=plain.class_prior, prior_smoothing=plain.prior_smoothing, **beliefs
+        smoothing=plain.smoothing, class_prior=plain.class_prior, prior_smoothing=plain.prior_smoothing, **others
     )
 
 

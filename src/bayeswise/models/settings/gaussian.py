@@ -1,4 +1,4 @@
-"""What is believed besides the rows: form of the covariance, divisor, shrinkage, priors; all of it changeable later."""
+"""Settings of Gaussian classes: form of the covariance, divisor, shrinkage, priors; all of it changeable later."""
 
 from __future__ import annotations
 

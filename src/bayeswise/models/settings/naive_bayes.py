@@ -1,4 +1,4 @@
-"""What is believed before the rows: smoothing, class prior, variance floor; and the conventions of others, by name.
+"""Settings of naive Bayes: smoothing, class prior, variance floor; and the conventions of others, by name.
 
 Nothing here is in the statistics, so any of it can be changed without a second look at the rows.
 """

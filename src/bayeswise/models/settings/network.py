@@ -1,4 +1,4 @@
-"""What is believed before the rows: which structure, how its tables are smoothed, the prior of the classes."""
+"""Settings of network classifiers: which structure, how its tables are smoothed, the prior of the classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is believed before the rows: the likelihood, the prior of the weights and its scale."""
+"""Settings of regressions: the likelihood, the prior of the weights and its scale."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is believed before the rows of a tree: what a leaf costs, how deep it may be, how its shares are smoothed."""
+"""Settings of trees: what a leaf costs, how deep it may be, how its shares are smoothed."""
 
 from __future__ import annotations
 

@@ -44,8 +44,8 @@ def learned(
       no: yes (20 of 20)  [3.654 bits]
     2 leaves, 9.459 bits in all
     """
-    about_columns, beliefs = divided(overrides)
-    settings = TreeSettings().changed(**beliefs)
+    about_columns, changes = divided(overrides)
+    settings = TreeSettings().changed(**changes)
     source = open_like(table, schema)
     columns = schema_for(source, target, schema, about_columns)
     check_declared(settings.class_prior, columns)

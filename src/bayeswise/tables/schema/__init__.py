@@ -4,7 +4,7 @@ inference.py        from a source to its schema; columns that give the target aw
 profile.py          what one pass says about each column; which are known to be plain numbers without one
 column_evidence.py  what a profile is evidence of; cells that are not numbers in number columns
 kinds.py            the kind of a column and its reason; the first rule that applies decides
-overrides.py        what the user asked for, which beats what was inferred
+overrides.py        overrides by the user, which beat what was inferred
 schema.py           the frozen result
 labels.py           labels of states and levels, never silently merged
 names.py            names of columns, and suggestions for mistyped ones

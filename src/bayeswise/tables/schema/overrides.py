@@ -1,4 +1,4 @@
-"""What the user asked for, column by column; it beats what was inferred."""
+"""Overrides by the user, column by column; they beat what was inferred."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from bayeswise.tables.schema.schema import KINDS, LABELLED, Kind, MissingPolicy,
 
 @dataclass(frozen=True)
 class Override:
-    """What was asked for, for one column."""
+    """The overrides of one column."""
 
     kind: Kind | None = None
     levels: tuple[Label, ...] | None = None
@@ -26,7 +26,7 @@ class Override:
 
 @dataclass(frozen=True)
 class Names:
-    """The names of a table, to one of which everything that is asked for must belong."""
+    """The names of a table, to one of which every override must belong."""
 
     names: tuple[str, ...]
     where: str
@@ -35,18 +35,18 @@ class Names:
         return find_name(str(name), self.names, where=self.where, role=role)
 
     def keyed(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        """What was asked for, by the names of the table."""
+        """The overrides, by the names of the table."""
         return {self.find(name): value for name, value in asked.items()}
 
     def mapped(self, asked: Any, what: str) -> dict[str, Any]:
-        """What was asked for as a mapping by column, or None."""
+        """Overrides that are a mapping by column, or None."""
         if asked is not None and not isinstance(asked, Mapping):
             raise ParameterError(f"{what} is {asked!r}, not a mapping by column", fix=f"write {what}={{column: ...}}")
         return self.keyed(asked or {})
 
 
 class Asked(TypedDict, total=False):
-    """What may be asked for when a table is read; it beats what is inferred.
+    """What may be overridden when a table is read.
 
     `levels` of a category are all it can have, `levels` of the target are its classes; `missing` and `unseen` are one
     policy for all columns or a mapping for some. `flags_as_numbers` are columns of which 0 and 1 are amounts and not
@@ -64,7 +64,7 @@ class Asked(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class Overrides:
-    """What was asked for, by the names of the table."""
+    """All overrides, by the names of the table."""
 
     features: tuple[str, ...]
     target: str | None
@@ -76,7 +76,7 @@ class Overrides:
 
 
 def overrides_for(names: Names, target: str | None, asked: Asked) -> Overrides:
-    """Everything that was asked for, checked against the table.
+    """All overrides, checked against the table.
 
     >>> overrides_for(Names(("zip", "y"), "a.csv"), "y", {"kinds": {"zip": "category"}})["zip"].kind
     'category'
