@@ -181,6 +181,57 @@ void add_table(Matrix log_joint, Cells<T> codes, nb::ndarray<const int64_t, nb::
     require(inside, "a code lies outside its table");
 }
 
+// As add_table, of a table whose row at a slot is bases[base_of[slot]], but for the states of the slot that are listed
+// between starts[slot] and starts[slot + 1], which have values of their own. Sums are made in the same order.
+template <typename T>
+void add_levels(Matrix log_joint, Cells<T> codes, nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig> sizes,
+                Constants bases, nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig> base_of,
+                nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig> starts,
+                nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig> states,
+                nb::ndarray<const double, nb::ndim<1>, nb::c_contig> values) {
+    const int64_t n_rows = codes.shape(0), n_columns = codes.shape(1), n_states = log_joint.shape(1);
+    const int64_t n_slots = base_of.shape(0), n_bases = bases.shape(0), n_values = values.shape(0);
+    require(static_cast<int64_t>(sizes.shape(0)) == n_columns, "codes and sizes differ in columns");
+    require(static_cast<int64_t>(log_joint.shape(0)) == n_rows, "the log joint has another number of rows");
+    require(static_cast<int64_t>(bases.shape(1)) == n_states, "bases and log joint differ in states");
+    require(static_cast<int64_t>(starts.shape(0)) == n_slots + 1, "starts and slots differ in number");
+    require(static_cast<int64_t>(states.shape(0)) == n_values, "states and values differ in number");
+    std::vector<int64_t> first_slot(n_columns);
+    int64_t next_slot = 0;
+    for (int64_t c = 0; c < n_columns; ++c) {
+        first_slot[c] = next_slot;
+        next_slot += sizes.data()[c] + 2;
+    }
+    require(next_slot == n_slots, "sizes and slots differ in number");
+    bool inside = true;
+    {
+        nb::gil_scoped_release release;
+        std::vector<double> own(n_states);
+        for (int64_t r = 0; inside && r < n_rows; ++r) {
+            double* __restrict joint = log_joint.data() + r * n_states;
+            for (int64_t c = 0; inside && c < n_columns; ++c) {
+                const int64_t code = codes.data()[r * codes.stride(0) + c * codes.stride(1)], size = sizes.data()[c];
+                inside = code >= -2 && code < size;
+                if (!inside) break;
+                const int64_t slot = first_slot[c] + (code >= 0 ? code : size - 1 - code);
+                const int64_t base = base_of.data()[slot], from = starts.data()[slot], to = starts.data()[slot + 1];
+                inside =
+                    base >= 0 && base < n_bases && from >= 0 && from <= to && to <= n_values && to - from <= n_states;
+                for (int64_t at = from; inside && at < to; ++at) {
+                    const int64_t state = states.data()[at];
+                    inside = state >= 0 && state < n_states;
+                    if (inside) own[at - from] = joint[state] + values.data()[at];
+                }
+                if (!inside) break;
+                const double* __restrict entry = bases.data() + base * n_states;
+                for (int64_t k = 0; k < n_states; ++k) joint[k] += entry[k];
+                for (int64_t at = from; at < to; ++at) joint[states.data()[at]] = own[at - from];
+            }
+        }
+    }
+    require(inside, "a code lies outside its table");
+}
+
 // log_joint[r] += sum over the words of row r of count * log_weight[word]
 template <typename I>
 void add_sparse(Matrix log_joint, nb::ndarray<const I, nb::ndim<1>, nb::c_contig> starts,
@@ -226,6 +277,13 @@ void bind_likelihood(nb::module_& m) {
           nb::arg("sizes"), nb::arg("table"), table);
     m.def("add_table", &add_table<int8_t>, nb::arg("log_joint").noconvert(), nb::arg("codes").noconvert(),
           nb::arg("sizes"), nb::arg("table"), table);
+    const char* levels = "log_joint += sum over columns of the base of each code, or the own values of some states";
+    m.def("add_levels", &add_levels<int32_t>, nb::arg("log_joint").noconvert(), nb::arg("codes").noconvert(),
+          nb::arg("sizes"), nb::arg("bases"), nb::arg("base_of"), nb::arg("starts"), nb::arg("states"),
+          nb::arg("values"), levels);
+    m.def("add_levels", &add_levels<int8_t>, nb::arg("log_joint").noconvert(), nb::arg("codes").noconvert(),
+          nb::arg("sizes"), nb::arg("bases"), nb::arg("base_of"), nb::arg("starts"), nb::arg("states"),
+          nb::arg("values"), levels);
     const char* sparse = "log_joint += counts @ log_weight for compressed sparse rows";
     m.def("add_sparse", &add_sparse<int32_t>, nb::arg("log_joint").noconvert(), nb::arg("starts").noconvert(),
           nb::arg("words").noconvert(), nb::arg("counts").noconvert(), nb::arg("log_weight"), sparse);

@@ -133,6 +133,16 @@ def add_normal(
     log_peak: FloatArray,
 ) -> None: ...
 def add_table(log_joint: FloatArray, codes: ShortCodes, sizes: IntArray, table: FloatArray) -> None: ...
+def add_levels(
+    log_joint: FloatArray,
+    codes: ShortCodes,
+    sizes: IntArray,
+    bases: FloatArray,
+    base_of: IntArray,
+    starts: IntArray,
+    states: CodeArray,
+    values: FloatArray,
+) -> None: ...
 def add_sparse(
     log_joint: FloatArray, starts: Places, words: Places, counts: FloatArray, log_weight: FloatArray
 ) -> None: ...

@@ -163,7 +163,7 @@ def refuse_too_large(ask: Ask, block: tuple[Any, ...], n_groups: int) -> None:
         return
     width = len(ask.columns) if ask.block == "numbers" else sum(map(len, _vocabularies(ask, block)))
     n_entries = n_groups * width * _ENTRIES[ask.block]
-    if n_entries <= MOST_ENTRIES:
+    if n_entries <= MOST_ENTRIES or (ask.sparse and n_groups * len(ask.columns) <= MOST_ENTRIES):
         return
     widths = _widths(ask, block)
     widest = max(widths, key=lambda name: widths[name])

@@ -36,6 +36,7 @@ class Ask:
     columns: tuple[str, ...]
     summarise: Callable[..., Any]
     in_pairs: bool = False  # whether the statistic has an entry for each pair of columns
+    sparse: bool = False  # whether zeros take no room
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,7 @@ class Request:
         def count(codes: Any, vocabularies: Any, groups: Any, n_groups: int, weights: Any) -> CodedCounts:
             return CodedCounts.of(names, codes, vocabularies, groups, n_groups, weights, fixed)
 
-        return cls({name: Ask("categories", names, count)})
+        return cls({name: Ask("categories", names, count, sparse=True)})
 
     @classmethod
     def joint_counts(cls, name: str, columns: Sequence[str]) -> Request:

@@ -4,6 +4,7 @@ errors.py          everything that can go wrong, as a tree
 arrays.py          array types named by what they hold
 logspace.py        sums and logarithms of probabilities without leaving log space
 exact.py           arrays of exact sums, an abelian group to the last bit
+sparse.py          tables of exact sums that are mostly zero
 dyadic.py          exact arithmetic on dyadic rationals, so that derived quantities round once
 directed_graph.py  an order without cycles, ancestors, blankets, separation
 atomic.py          files that are there whole or not at all

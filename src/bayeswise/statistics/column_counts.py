@@ -5,6 +5,9 @@ Tables of 20,000 columns have few different sets of levels. Work is done for eac
 A sweep numbers levels as it meets them, so that the codes of one batch mean the same in the next: `CodedCounts` are by
 code, and brought into canonical order once, at its end. Sorting the levels of every batch would take longer than
 counting them, where there are many.
+
+Many classes of many levels are mostly zeros. Such a table is sparse (`foundation/sparse.py`): what it takes grows with
+the rows, and not with classes times levels.
 """
 
 from __future__ import annotations
@@ -20,7 +23,8 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import KindError, SchemaError
-from bayeswise.foundation.exact import ExactArray
+from bayeswise.foundation.exact import ExactArray, side_by_side
+from bayeswise.foundation.sparse import SparseExact, Table, as_sparse, fitting, is_sparse
 from bayeswise.statistics.counts import Counts
 from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_levels, refuse_negative
 from bayeswise.tables.schema.labels import Vocabulary
@@ -134,7 +138,7 @@ class ColumnLevels:
             forms.append((mine[0].union(theirs[0]), mine[1].union(theirs[1])))
         return ColumnLevels.of_forms(self.names, forms, form_of)
 
-    def moved(self, table: ExactArray, other: ColumnLevels) -> ExactArray:
+    def moved(self, table: Table, other: ColumnLevels) -> Table:
         """A table of these levels as one of the others; slots that are not among them are left out."""
         if self == other:
             return table
@@ -143,12 +147,14 @@ class ColumnLevels:
             inside = np.append(mine.positions_in(theirs), len(theirs))  # missing cells come last
             there = other.starts[columns][:, None] + inside
             places[self.slots(columns, len(mine) + 1)] = np.where(inside >= 0, there, -1)
+        if isinstance(table, SparseExact):
+            return table.moved(places, other.n_slots)
         kept = np.flatnonzero(places >= 0)
         return table[:, kept].scatter_to(places[kept], other.n_slots, axis=1)
 
-    def settled(self, table: ExactArray) -> tuple[ColumnLevels, ExactArray]:
+    def settled(self, table: Table) -> tuple[ColumnLevels, Table]:
         """In canonical order, and without levels that no row shows unless they were declared."""
-        seen = np.asarray(~table.is_zero().all(axis=0))
+        seen = table.is_seen() if isinstance(table, SparseExact) else np.asarray(~table.is_zero().all(axis=0))
         forms: list[Form] = []
         form_of = np.empty(len(self.names), dtype=np.int64)
         for k, (levels, declared) in enumerate(self.forms):
@@ -206,21 +212,29 @@ class ColumnCounts(Additive):
     """
 
     levels: ColumnLevels  # each in canonical order
-    table: ExactArray  # (n_groups, n_slots)
+    table: Table  # (n_groups, n_slots)
     sums: ClassVar[tuple[str, ...]] = ("table",)
 
     def __post_init__(self) -> None:
         if len(self.table.shape) != 2 or self.table.shape[1] != self.levels.n_slots:
             raise SchemaError("counts, levels and groups do not match in number")
+        object.__setattr__(self, "table", fitting(self.table))  # equal counts have one form, and so equal bytes
 
     def refuse_impossible(self) -> None:
-        refuse_amounts([self.table, self.table.sum(axis=0)], "the count of a level")
+        if isinstance(self.table, SparseExact):
+            amounts = [self.table.values, self.table.sum_of_columns()]
+        else:
+            amounts = [self.table, self.table.sum(axis=0)]
+        refuse_amounts(amounts, "the count of a level")
 
     def __getitem__(self, name: str) -> Counts:
         column = self.levels.positions[name]
         levels, declared = self.levels.forms[self.levels.form_of[column]]
         start = int(self.levels.starts[column])
         end = start + len(levels)
+        if isinstance(self.table, SparseExact):
+            own = self.table.dense(start, end + 1)
+            return Counts(levels, own[:, :-1], own[:, -1], declared)
         return Counts(levels, self.table[:, start:end], self.table[:, end], declared)
 
     def __iter__(self) -> Iterator[str]:
@@ -228,7 +242,7 @@ class ColumnCounts(Additive):
 
     @property
     def weight_of_rows(self) -> ExactArray:
-        return self.table[:, : int(self.levels.sizes[0]) + 1].sum(axis=1)
+        return _weight_of_rows(self.table, self.levels)
 
     def settled(self) -> ColumnCounts:
         """In canonical order, as they are already."""
@@ -237,15 +251,19 @@ class ColumnCounts(Additive):
     def merge(self, other: ColumnCounts) -> ColumnCounts:
         other = other.settled()
         levels = self.levels.union(other.levels)
-        return ColumnCounts(levels, self.levels.moved(self.table, levels) + other.levels.moved(other.table, levels))
+        return ColumnCounts(levels, _merged(_over(self, other, levels)))
 
     def subtract(self, other: ColumnCounts) -> ColumnCounts:
         union = self.levels.union(other.levels)
         kept = [declared for _, declared in self.levels.forms]  # what the other one declares is not taken over
         levels = ColumnLevels.of(union.names, union.each, [kept[k] for k in self.levels.form_of])
-        table = self.levels.moved(self.table, levels) - other.levels.moved(other.table, levels)
-        refuse_negative([table], "the count of a level")
+        mine, theirs = _over(self, other, levels)
+        table: Table = mine.subtract(as_sparse(theirs)) if isinstance(mine, SparseExact) else mine - theirs  # type: ignore[operator]
+        refuse_negative([table.values if isinstance(table, SparseExact) else table], "the count of a level")
         return ColumnCounts(*levels.settled(table))
+
+    def regroup(self, positions: IntArray, n_groups: int) -> ColumnCounts:
+        return replace(self, table=_regrouped(self.table, positions, n_groups))
 
     def _canonical(self) -> ColumnCounts:
         return ColumnCounts(*self.levels.settled(self.table))
@@ -266,7 +284,7 @@ class CodedCounts:
     """
 
     levels: ColumnLevels  # by code
-    table: ExactArray  # (n_groups, n_slots)
+    table: Table  # (n_groups, n_slots)
 
     @classmethod
     def of(
@@ -281,6 +299,8 @@ class CodedCounts:
     ) -> CodedCounts:
         """The counts of several columns in one sweep; codes is (n_rows, n_columns), -1 is missing."""
         known = ColumnLevels.of(tuple(names), levels, declared or [None] * len(levels))
+        if is_sparse(n_groups * known.n_slots, codes.size):
+            return cls(known, _counted_by_place(codes, known, groups, n_groups, weights))
         counted = _kernels.counts(codes, known.sizes, groups, n_groups, weights)
         return cls(known, ExactArray.from_counts(counted))
 
@@ -290,7 +310,7 @@ class CodedCounts:
 
     @property
     def weight_of_rows(self) -> ExactArray:
-        return self.table[:, : int(self.levels.sizes[0]) + 1].sum(axis=1)
+        return _weight_of_rows(self.table, self.levels)
 
     def merge(self, other: CodedCounts | ColumnCounts) -> CodedCounts | ColumnCounts:
         """The codes of both, if those of the one go on where the other's end; else in canonical order."""
@@ -305,13 +325,74 @@ class CodedCounts:
             form_of[columns] = len(forms)
             forms.append((longer, declared))
         levels = ColumnLevels.of_forms(self.levels.names, forms, form_of)
-        return CodedCounts(levels, self.levels.moved(self.table, levels) + other.levels.moved(other.table, levels))
+        return CodedCounts(levels, fitting(_merged(_over(self, other, levels))))
 
     def regroup(self, positions: IntArray, n_groups: int) -> CodedCounts:
-        return replace(self, table=self.table.scatter_to(positions, n_groups))
+        return replace(self, table=_regrouped(self.table, positions, n_groups))
 
     def take(self, groups: IntArray) -> CodedCounts:
-        return replace(self, table=self.table[groups])
+        table = self.table
+        return replace(self, table=table.take(groups) if isinstance(table, SparseExact) else table[groups])
+
+
+# -- tables in either form --------------------------------------------------------------------------------------
+def _weight_of_rows(table: Table, levels: ColumnLevels) -> ExactArray:
+    """(n_groups,) from the first column: each row has one cell in it."""
+    end = int(levels.sizes[0]) + 1
+    return table.sum_of_rows(0, end) if isinstance(table, SparseExact) else table[:, :end].sum(axis=1)
+
+
+def _n_held(table: Table) -> int:
+    return len(table.places) if isinstance(table, SparseExact) else table.shape[0] * table.shape[1]
+
+
+def _over(
+    one: CodedCounts | ColumnCounts, other: CodedCounts | ColumnCounts, levels: ColumnLevels
+) -> tuple[ExactArray, ExactArray] | tuple[SparseExact, SparseExact]:
+    """Both tables over the same levels, in one form: a table that will be sparse is never spread out before."""
+    tables = (one.table, other.table)
+    n_held = sum(map(_n_held, tables))
+    if any(isinstance(each, SparseExact) for each in tables) or is_sparse(tables[0].shape[0] * levels.n_slots, n_held):
+        mine, theirs = map(as_sparse, tables)
+        return as_sparse(one.levels.moved(mine, levels)), as_sparse(other.levels.moved(theirs, levels))
+    here, there = one.levels.moved(one.table, levels), other.levels.moved(other.table, levels)
+    return here, there  # type: ignore[return-value]  # neither is sparse
+
+
+def _merged(tables: tuple[ExactArray, ExactArray] | tuple[SparseExact, SparseExact]) -> Table:
+    mine, theirs = tables
+    return mine.merge(as_sparse(theirs)) if isinstance(mine, SparseExact) else mine + theirs  # type: ignore[operator]
+
+
+def _regrouped(table: Table, positions: IntArray, n_groups: int) -> Table:
+    if isinstance(table, SparseExact) or is_sparse(n_groups * table.shape[1], _n_held(table)):
+        return as_sparse(table).regroup(positions, n_groups)
+    return table.scatter_to(positions, n_groups)
+
+
+def _counted_by_place(
+    codes: CodeArray, levels: ColumnLevels, groups: CodeArray | None, n_groups: int, weights: FloatArray | None
+) -> SparseExact:
+    """Counts of a table of which the rows fill a small part: sorted, some rows at a time, and not looked up."""
+    shape = (n_groups, levels.n_slots)
+    step = max(1, _CELLS_AT_A_TIME // max(codes.shape[1], 1))
+    parts = []
+    for start in range(0, max(len(codes), 1), step):
+        rows = slice(start, start + step)
+        part = codes[rows].astype(np.int64)
+        group = np.zeros(len(part), np.int64) if groups is None else groups[rows].astype(np.int64)
+        if ((part < -1) | (part >= levels.sizes)).any():
+            _kernels.counts(codes[rows], levels.sizes, np.minimum(group, 0).astype(np.int32), 1, None)  # says which
+        kept = np.flatnonzero(group >= 0)
+        slots = np.where(part >= 0, part, levels.sizes) + levels.starts  # missing cells come last
+        places = (group[kept, None] * levels.n_slots + slots[kept]).ravel()
+        weigh = None if weights is None else np.repeat(weights[rows][kept], codes.shape[1])
+        parts.append(SparseExact.counted(shape, places, weigh))
+    both = side_by_side([part.values for part in parts])
+    return SparseExact.summed(shape, np.concatenate([part.places for part in parts]), both)
+
+
+_CELLS_AT_A_TIME = 1 << 20
 
 
 def _longer(one: Vocabulary, other: Vocabulary) -> Vocabulary | None:

@@ -28,6 +28,7 @@ import numpy as np
 
 from bayeswise.foundation.errors import BayeswiseError, StoreError
 from bayeswise.foundation.exact import ExactArray
+from bayeswise.foundation.sparse import SparseExact
 from bayeswise.store.container import Tensor, Tensors, little_endian, packable, same_bytes, type_name
 from bayeswise.store.fields import by_stored_name, check_field, expected, stored_name, written
 from bayeswise.store.parsing import Tree, tree_bytes
@@ -66,6 +67,11 @@ class Unpacker:
         if tag == "$exact":
             words, low = _members(tree, "$exact", "low")
             return _exact(self.unpacked(words, path), low)
+        if tag == "$sparse":
+            shape, places, values = _members(tree, "$sparse", "places", "values")
+            held = (self.unpacked(places, f"{path}/places"), self.unpacked(values, f"{path}/values"))
+            self._path = path
+            return _sparse(shape, *held)
         (content,) = _members(tree, tag)
         if tag == "$tensor":
             return self._tensor(content, path)
@@ -137,6 +143,18 @@ def _exact(words: Any, low: Any) -> ExactArray:
     return ExactArray.from_words(words, low)
 
 
+def _sparse(shape: Any, places: Any, values: Any) -> SparseExact:
+    if not isinstance(shape, list) or [type(n) for n in shape] != [int, int] or not min(shape) >= 0:
+        raise TypeError(f"{shape!r:.80} is not the shape of a table")
+    if not isinstance(places, np.ndarray) or places.dtype != np.int64 or not isinstance(values, ExactArray):
+        raise TypeError("a sparse table is not made of places and exact sums")
+    if places.ndim != 1 or values.shape != places.shape or values.is_zero().any():
+        raise ValueError("a sparse table has a place without a sum, or a sum of zero")
+    if len(places) and not (places[0] >= 0 and places[-1] < shape[0] * shape[1] and (np.diff(places) > 0).all()):
+        raise ValueError("the places of a sparse table are out of order")
+    return SparseExact((shape[0], shape[1]), places, values)
+
+
 def _float(text: Any) -> float:
     if text not in ("inf", "-inf", "nan"):
         raise ValueError(f"{text!r:.80} is not a number that JSON cannot write")
@@ -202,6 +220,13 @@ class Packer:
             return self._tensor(value, path)
         if isinstance(value, ExactArray):
             return {"$exact": self._tensor(value.words(), path), "low": value.low}
+        if isinstance(value, SparseExact):
+            places = self._tensor(value.places, f"{path}/places")
+            return {
+                "$sparse": list(value.shape),
+                "places": places,
+                "values": self.packed(value.values, f"{path}/values"),
+            }
         if type(value) is tuple:
             return self._items(value, path, depth)
         if type(value) is list:

@@ -26,6 +26,7 @@ import numpy as np
 
 from bayeswise.foundation.errors import ParameterError, StoreError
 from bayeswise.foundation.exact import ExactArray, side_by_side
+from bayeswise.foundation.sparse import ALWAYS_DENSE, SparseExact, fitting
 from bayeswise.store.container import (
     FILE_TYPES,
     HEAD_BYTES,
@@ -236,9 +237,9 @@ def migrated(kind: str, document: Document, written: int) -> tuple[str, Document
     try:
         for number in range(written, FORMAT):
             kind, document = MIGRATIONS[number](kind, document)
+        return kind, _without_zeros(document)
     except DAMAGE as error:
         raise StoreError(f"it is damaged: {type(error).__name__}: {error}") from error
-    return kind, document
 
 
 # -- from format 1 to 2 -------------------------------------------------------------------------------------
@@ -313,6 +314,40 @@ def _table_of(parts: list[Any], path: str, tensors: Tensors) -> Tree:
     levels = {"$type": "ColumnLevels", "names": [name for name, _ in parts], "forms": forms, "form_of": form_of}
     exact_table = {"$exact": {"$tensor": f"{path}/table"}, "low": table.low}
     return {"$type": "ColumnCounts", "levels": levels, "table": exact_table}
+
+
+# -- large tables of format 3 that were written with all their zeros -----------------------------------------
+def _without_zeros(document: Document) -> Document:
+    shapes = {name: tensor.shape for name, tensor in document.tensors.items() if name.endswith("/table")}
+    large = {name for name, shape in shapes.items() if len(shape) == 3 and shape[0] * shape[1] > ALWAYS_DENSE}
+    if not large:
+        return document
+    tensors = dict(document.tensors)
+    return Document(_with_places(document.tree, large, tensors), tensors)
+
+
+def _with_places(tree: Tree, large: set[str], tensors: Tensors) -> Tree:
+    """The tree with the counts of these tensors by place, where most of them are zero."""
+    if isinstance(tree, list):
+        nested = any(isinstance(each, list | dict) for each in tree)
+        return [_with_places(each, large, tensors) for each in tree] if nested else tree
+    if not isinstance(tree, dict):
+        return tree
+    changed = {name: _with_places(member, large, tensors) for name, member in tree.items()}
+    if changed.get("$type") == "ColumnCounts" and "$exact" in changed["table"]:
+        changed["table"] = _by_place(changed["table"], large, tensors)
+    return changed
+
+
+def _by_place(exact: dict[str, Any], large: set[str], tensors: Tensors) -> Tree:
+    name = exact["$exact"]["$tensor"]
+    table = fitting(ExactArray.from_words(tensors[name], exact["low"])) if name in large else None
+    if not isinstance(table, SparseExact):
+        return exact
+    del tensors[name]
+    tensors[f"{name}/places"], tensors[f"{name}/values"] = table.places, table.values.words()
+    values = {"$exact": {"$tensor": f"{name}/values"}, "low": table.values.low}
+    return {"$sparse": list(table.shape), "places": {"$tensor": f"{name}/places"}, "values": values}
 
 
 FORMAT = 3

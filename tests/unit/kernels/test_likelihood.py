@@ -49,6 +49,37 @@ def test_rows_of_a_table_are_added_column_by_column(n_states: int, kind: type) -
     assert found.tolist() == twin.tolist()
 
 
+@pytest.mark.parametrize("kind", [np.int8, np.int32])
+@pytest.mark.parametrize("n_states", [1, 3, 40])
+def test_a_table_of_few_own_values_adds_what_the_full_one_adds(n_states: int, kind: type) -> None:
+    sizes = np.array([3, 0, 5])
+    codes = np.stack([GENERATOR.integers(-2, size, 50) for size in sizes], axis=1).astype(kind)
+    n_slots = int((sizes + 2).sum())
+    bases, base_of = GENERATOR.normal(size=(4, n_states)), GENERATOR.integers(0, 4, n_slots)
+    own = GENERATOR.random((n_slots, n_states)) < 0.3
+    slots, states = np.nonzero(own)
+    starts = np.concatenate([[0], np.cumsum(own.sum(axis=1))]).astype(np.int64)
+    values = GENERATOR.normal(size=len(slots))
+    values[:2] = -np.inf
+    full = bases[base_of]
+    full[slots, states] = values
+    found = GENERATOR.normal(size=(50, n_states))
+    twin = found.copy()
+    _kernels.add_levels(found, codes, sizes, bases, base_of, starts, states.astype(np.int32), values)
+    _kernels.add_table(twin, codes, sizes, full)
+    assert found.tolist() == twin.tolist()
+
+
+@pytest.mark.parametrize("wrong", ["code", "base", "start", "state"])
+def test_a_place_outside_of_a_table_of_few_values_is_refused(wrong: str) -> None:
+    codes, sizes = np.array([[0]], dtype=np.int32), np.array([1])
+    base_of, starts = np.zeros(3, dtype=np.int64), np.array([0, 1, 1, 1])
+    states = np.zeros(1, dtype=np.int32)
+    {"code": codes, "base": base_of, "start": starts, "state": states}[wrong].flat[0] = -3 if wrong != "base" else 1
+    with pytest.raises(ValueError, match="outside its table"):
+        _kernels.add_levels(np.zeros((1, 2)), codes, sizes, np.zeros((1, 2)), base_of, starts, states, np.zeros(1))
+
+
 @pytest.mark.parametrize("wrong", [-3, 3, 100])
 def test_a_code_outside_of_its_table_is_refused(wrong: int) -> None:
     codes = np.array([[0], [wrong]], dtype=np.int32)

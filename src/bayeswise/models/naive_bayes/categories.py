@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -15,12 +15,17 @@ from bayeswise.explanations.account import Contribution
 from bayeswise.families.priors import Dirichlet
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log
+from bayeswise.foundation.sparse import SparseExact
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.models.settings.naive_bayes import MEstimate, NaiveBayesSettings
 from bayeswise.statistics import ColumnCounts, Counts
 from bayeswise.statistics.extents import Span
 from bayeswise.tables.batch import MISSING, Batch
+from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Column, Schema, positions_in
+
+if TYPE_CHECKING:
+    from bayeswise.models.naive_bayes.sparse_levels import SparseLogTable, SparseTables
 
 
 @dataclass(frozen=True)
@@ -39,52 +44,47 @@ class Categories:
         return CategoryScores(tables, positions_in(schema.categories, self.columns))
 
 
-@dataclass(frozen=True)
-class CategoryTable:
-    """One column: counts of its cells (levels, then "missing" where that is a level) and the pseudo-counts of each."""
+class ColumnCells:
+    """One column, whose counts are held in some form: what a cell says of each state, also without a row."""
 
     column: Column
-    counts: Counts
-    count: FloatArray  # (n_states, n_cells)
     pseudo_rows: PseudoRows
 
-    @classmethod
-    def of(cls, counts: Counts, settings: NaiveBayesSettings, column: Column) -> CategoryTable:
-        count = counts.weight.to_floats()
-        if column.missing == "level":
-            count = np.concatenate([count, counts.missing.to_floats()[:, None]], axis=1)
-        return cls(column, counts, count, PseudoRows.of(counts, settings, column, n_states=count.shape[0]))
+    @property
+    def levels(self) -> Vocabulary:
+        raise NotImplementedError
+
+    @property
+    def declared(self) -> Vocabulary:
+        raise NotImplementedError
+
+    @property
+    def n_cells(self) -> int:
+        """The levels, and "missing" where that is one."""
+        raise NotImplementedError
+
+    @property
+    def total(self) -> FloatArray:
+        """(n_states,) the weight of the cells that count."""
+        raise NotImplementedError
+
+    def counted(self, cells: IntArray) -> FloatArray:
+        """(len(cells), n_states) the counts of some cells, as an array of its own."""
+        raise NotImplementedError
 
     @property
     def n_levels(self) -> int:
-        return len(self.counts.levels)
-
-    @cached_property
-    def total(self) -> FloatArray:
-        """(n_states,) the weight of the cells that count."""
-        return np.asarray(self.count.sum(axis=1))
-
-    def log_probability(self) -> FloatArray:
-        """(n_cells, n_states)."""
-        n_cells = self.count.shape[1]
-        above = self.count.T + self.pseudo_rows.by_cell(n_cells)[:, None]
-        return _log_ratio(above, self.total + self.pseudo_rows.below(n_cells), n_cells)
+        return len(self.levels)
 
     def log_unseen(self) -> FloatArray:
         """(n_states,) a level that no row showed: as if the column had one more level, with its own pseudo-counts."""
-        return self._log_other(self.total, self.count.shape[1])
+        return self._log_other(self.total, self.n_cells)
 
     def _log_other(self, total: FloatArray, n_cells: int) -> FloatArray:
         if self.column.unseen == "ignore":
             return np.zeros(total.shape)
         below = total + self.pseudo_rows.below_with_another(n_cells)
-        return _log_ratio(np.full(total.shape, self.pseudo_rows.of_another(n_cells)), below, n_cells + 1)
-
-    def with_ends(self) -> FloatArray:
-        """(n_levels + 2, n_states): the levels, then missing, then unseen: the table the kernel wants."""
-        log_cells = self.log_probability()
-        missing = log_cells[self.n_levels :] if self.column.missing == "level" else np.zeros((1, len(self.total)))
-        return np.concatenate([log_cells[: self.n_levels], missing, self.log_unseen()[None]])
+        return log_ratio(np.full(total.shape, self.pseudo_rows.of_another(n_cells)), below, n_cells + 1)
 
     def left_out(self, codes: CodeArray, leaving: Leaving) -> FloatArray:
         """(n_rows, n_states) log-likelihoods of the rows' own cells, each row taken out of its class first.
@@ -98,15 +98,15 @@ class CategoryTable:
         rows = np.arange(len(codes))
         present = cells >= 0
         at = np.where(present, cells, 0)
-        count = self.count[:, at].T.copy()  # (n_rows, n_states)
-        total = np.broadcast_to(self.total, count.shape).copy()
+        count = self.counted(at)  # (n_rows, n_states)
         weight = np.where(present, leaving.weights, 0.0)
+        vanishes = present & ~self._is_fixed(at) & (count.sum(axis=1) <= weight)
+        total = np.broadcast_to(self.total, count.shape).copy()
         count[rows, leaving.groups] -= weight
         total[rows, leaving.groups] -= weight
-        n_cells = self.count.shape[1]
+        n_cells = self.n_cells
         above = count + self.pseudo_rows.by_cell(n_cells)[at][:, None]
-        log_cell = _log_ratio(above, total + self.pseudo_rows.below(n_cells), n_cells)
-        vanishes = present & ~self._is_fixed(at) & (self.count[:, at].sum(axis=0) <= weight)
+        log_cell = log_ratio(above, total + self.pseudo_rows.below(n_cells), n_cells)
         if vanishes.any():
             log_cell[vanishes] = self._log_other(total[vanishes], n_cells - 1)
         return np.where(present[:, None], log_cell, 0.0)
@@ -120,7 +120,59 @@ class CategoryTable:
         """Cells that stay though no row shows them: declared levels, "missing", and where shares are given, all."""
         if self.pseudo_rows.shares is not None:
             return np.ones(len(cells), dtype=bool)
-        return np.array([*(level in self.counts.declared for level in self.counts.levels), True])[cells]
+        fixed = np.zeros(self.n_levels + 1, dtype=bool)
+        fixed[self.declared.positions_in(self.levels)] = True
+        fixed[-1] = True
+        return fixed[cells]
+
+
+@dataclass(frozen=True)
+class CategoryTable(ColumnCells):
+    """One column: counts of its cells (levels, then "missing" where that is a level) and the pseudo-counts of each."""
+
+    column: Column
+    counts: Counts
+    count: FloatArray  # (n_states, n_cells)
+    pseudo_rows: PseudoRows
+
+    @classmethod
+    def of(cls, counts: Counts, settings: NaiveBayesSettings, column: Column) -> CategoryTable:
+        count = counts.weight.to_floats()
+        if column.missing == "level":
+            count = np.concatenate([count, counts.missing.to_floats()[:, None]], axis=1)
+        return cls(column, counts, count, PseudoRows.of(counts.levels, settings, column, n_states=count.shape[0]))
+
+    @property
+    def levels(self) -> Vocabulary:
+        return self.counts.levels
+
+    @property
+    def declared(self) -> Vocabulary:
+        return self.counts.declared
+
+    @property
+    def n_cells(self) -> int:
+        return int(self.count.shape[1])
+
+    def counted(self, cells: IntArray) -> FloatArray:
+        return self.count[:, cells].T.copy()
+
+    @cached_property
+    def total(self) -> FloatArray:
+        """(n_states,) the weight of the cells that count."""
+        return np.asarray(self.count.sum(axis=1))
+
+    def log_probability(self) -> FloatArray:
+        """(n_cells, n_states)."""
+        n_cells = self.count.shape[1]
+        above = self.count.T + self.pseudo_rows.by_cell(n_cells)[:, None]
+        return log_ratio(above, self.total + self.pseudo_rows.below(n_cells), n_cells)
+
+    def with_ends(self) -> FloatArray:
+        """(n_levels + 2, n_states): the levels, then missing, then unseen: the table the kernel wants."""
+        log_cells = self.log_probability()
+        missing = log_cells[self.n_levels :] if self.column.missing == "level" else np.zeros((1, len(self.total)))
+        return np.concatenate([log_cells[: self.n_levels], missing, self.log_unseen()[None]])
 
 
 @dataclass(frozen=True)
@@ -133,7 +185,7 @@ class PseudoRows:
     printed: float | None = None  # the rows below the line, where they are not the sum of those above it
 
     @classmethod
-    def of(cls, counts: Counts, settings: NaiveBayesSettings, column: Column, n_states: int) -> PseudoRows:
+    def of(cls, levels: Vocabulary, settings: NaiveBayesSettings, column: Column, n_states: int) -> PseudoRows:
         printed = settings.pseudo_rows * n_states if settings.denominator == "classes" else None
         smoothing = settings.smoothing
         if not isinstance(smoothing, MEstimate):
@@ -141,7 +193,7 @@ class PseudoRows:
         given = smoothing.p.get(column.name)
         if given is None:
             return cls(None, float(smoothing.m), None, printed)
-        shares = Dirichlet.m_estimate(counts.levels, 1.0, given).weight
+        shares = Dirichlet.m_estimate(levels, 1.0, given).weight
         missing = np.zeros(1 if column.missing == "level" else 0)
         return cls(None, float(smoothing.m), np.concatenate([shares, missing]), printed)
 
@@ -163,7 +215,7 @@ class PseudoRows:
         return self.printed if self.printed is not None else self.below(n_cells) + self.of_another(n_cells)
 
 
-def _log_ratio(above: FloatArray, below: FloatArray, n_cells: int) -> FloatArray:
+def log_ratio(above: FloatArray, below: FloatArray, n_cells: int) -> FloatArray:
     """log above - log below; a class of which nothing is known spreads its mass evenly."""
     unknown = np.broadcast_to(below <= 0, above.shape)
     safe = np.where(below <= 0, 1.0, below)
@@ -175,7 +227,7 @@ def _with_ends(one: CategoryTable, count: FloatArray) -> FloatArray:
     pseudo_rows = one.pseudo_rows
     total, n_cells = count.sum(axis=2), count.shape[2]
     above = count.transpose(0, 2, 1) + pseudo_rows.by_cell(n_cells)[:, None]
-    log_cells = _log_ratio(above, (total + pseudo_rows.below(n_cells))[:, None, :], n_cells)
+    log_cells = log_ratio(above, (total + pseudo_rows.below(n_cells))[:, None, :], n_cells)
     log_ends = np.zeros((len(count), one.n_levels + 2, len(one.count)))
     log_ends[:, :n_cells] = log_cells
     log_ends[:, -1] = one._log_other(total, n_cells)
@@ -208,9 +260,29 @@ class ColumnTables(Sequence[CategoryTable]):
         name = self.columns[index]
         return CategoryTable.of(self.statistic[name], self.settings, self.schema[name])
 
+    @cached_property
+    def sparse(self) -> SparseTables | None:
+        """The same without zeros, where the counts are held so."""
+        if not isinstance(self.statistic.table, SparseExact):
+            return None
+        from bayeswise.models.naive_bayes.sparse_levels import SparseTables  # late: few models are so large
+
+        return SparseTables(self, self.statistic.table)
+
+    def cells(self, index: int) -> ColumnCells:
+        """The cells of a column, in the form that its counts have."""
+        return self[index] if self.sparse is None else self.sparse[index]
+
+    def n_cells(self) -> IntArray:
+        """(n_columns,) how many cells each column has."""
+        missing = [self.schema[name].missing == "level" for name in self.columns]
+        return self.sizes + np.array(missing, dtype=np.int64)
+
     def alike(self) -> Iterator[tuple[IntArray, FloatArray]]:
         """Columns whose log-probabilities are one function of their counts, and these (n, n_levels + 2, n_states)."""
-        levels, count = self.statistic.levels, self.statistic.table.to_floats()  # (n_states, n_slots)
+        table = self.statistic.table
+        dense = table.dense() if isinstance(table, SparseExact) else table
+        levels, count = self.statistic.levels, dense.to_floats()  # (n_states, n_slots)
         form_of = np.array(list(map(self.schema.form_of.__getitem__, self.columns)))
         both = levels.form_of_columns * len(self.schema.forms) + form_of
         smoothing = self.settings.smoothing
@@ -241,10 +313,18 @@ class CategoryScores:
     @cached_property
     def log_table(self) -> FloatArray:
         """(sum of sizes + 2, n_states); columns of as many cells, treated alike, are answered together."""
+        if self.sparse_table is not None:
+            return self.sparse_table.dense()
         table = np.empty((int((self.sizes + 2).sum()), len(self.tables[0].count)))
         for columns, log_ends in self._alike():
             table[self.starts[columns][:, None] + np.arange(log_ends.shape[1])] = log_ends
         return table
+
+    @cached_property
+    def sparse_table(self) -> SparseLogTable | None:
+        """The same where counts are mostly zero."""
+        sparse = self.tables.sparse if isinstance(self.tables, ColumnTables) else None
+        return None if sparse is None else sparse.log_table()
 
     def _alike(self) -> Iterator[tuple[IntArray, FloatArray]]:
         if isinstance(self.tables, ColumnTables):
@@ -265,16 +345,24 @@ class CategoryScores:
         return batch.codes[:, self.positions]
 
     def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
-        _kernels.add_table(log_joint, self._codes(batch), self.sizes, self.log_table)
+        if self.sparse_table is not None:
+            self.sparse_table.add_to(log_joint, self._codes(batch), self.sizes)
+        else:
+            _kernels.add_table(log_joint, self._codes(batch), self.sizes, self.log_table)
 
     def by_column(self, batch: Batch) -> FloatArray:
         codes = self._codes(batch).astype(np.int64)
         slots = np.where(codes >= 0, codes, self.sizes - 1 - codes) + self.starts
-        return np.asarray(self.log_table[slots])
+        return np.asarray((self.log_table if self.sparse_table is None else self.sparse_table)[slots])
 
     def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
         codes, leaving = self._codes(batch), Leaving.of(groups, weights)
-        return np.asarray(sum(table.left_out(codes[:, c], leaving) for c, table in enumerate(self.tables)))
+        cells = map(self.column_cells, range(len(self.tables)))
+        return np.asarray(sum(each.left_out(codes[:, c], leaving) for c, each in enumerate(cells)))
+
+    def column_cells(self, column: int) -> ColumnCells:
+        """One column, in the form that its counts have."""
+        return self.tables.cells(column) if isinstance(self.tables, ColumnTables) else self.tables[column]
 
     def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
         return {table.column.name: _drawn(table, states, generator) for table in self.tables}
@@ -292,6 +380,8 @@ class CategoryScores:
                 yield LinearTerm(table.column.name, level, log_cells[k], nothing)
 
     def n_free_parameters(self) -> int:
+        if isinstance(self.tables, ColumnTables):
+            return int(np.maximum(self.tables.n_cells() - 1, 0).sum()) * self.tables.statistic.table.shape[0]
         return sum(max(table.count.shape[1] - 1, 0) * table.count.shape[0] for table in self.tables)
 
 

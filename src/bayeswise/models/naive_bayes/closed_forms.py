@@ -24,7 +24,7 @@ from bayeswise.families.distributions import distribution, parameters_at
 from bayeswise.families.normal import Normal
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
-from bayeswise.models.naive_bayes.categories import CategoryScores, CategoryTable
+from bayeswise.models.naive_bayes.categories import CategoryScores, CategoryTable, ColumnCells
 from bayeswise.models.naive_bayes.factors import LinearTerm, Scores
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.others import FamilyScores
@@ -134,20 +134,19 @@ def cell_counts(model: Any, batch: Batch) -> dict[str, list[Ratio]]:
             continue
         codes = scores._codes(batch)[0].tolist()
         for c, name in enumerate(factor.columns):
-            ratios = _of_cell(scores.tables[c], int(codes[c]))
+            ratios = _of_cell(scores.column_cells(c), int(codes[c]))
             if ratios is not None:
                 found[name] = ratios
     return found
 
 
-def _of_cell(table: CategoryTable, code: int) -> list[Ratio] | None:
+def _of_cell(cells: ColumnCells, code: int) -> list[Ratio] | None:
     if code < 0:
         return None  # missing or unseen: the account says what happens to it
-    n_cells = table.count.shape[1]
-    own = Fraction(float(table.pseudo_rows.by_cell(n_cells)[code]))
-    all_pseudo = Fraction(float(table.pseudo_rows.below(n_cells)))
-    counts = np.asarray(table.count)
+    own = Fraction(float(cells.pseudo_rows.by_cell(cells.n_cells)[code]))
+    all_pseudo = Fraction(float(cells.pseudo_rows.below(cells.n_cells)))
+    counts = cells.counted(np.array([code]))[0]  # (n_states,)
     return [
-        Ratio(Fraction(float(counts[k, code])) + own, Fraction(float(table.total[k])) + all_pseudo)
-        for k in range(len(counts))
+        Ratio(Fraction(float(count)) + own, Fraction(float(total)) + all_pseudo)
+        for count, total in zip(counts, cells.total, strict=True)
     ]

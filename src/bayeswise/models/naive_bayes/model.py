@@ -96,7 +96,9 @@ class NaiveBayesModel(Classifier):
             part = self.statistics.part[factor.name]
             for name in factor.columns:
                 if isinstance(factor, Categories):
-                    levels[name] = len(part[name].levels) + (self.schema[name].missing == "level")
+                    levels[name] = int(part.levels.sizes[part.levels.positions[name]]) + (
+                        self.schema[name].missing == "level"
+                    )
                     per_class[name] = levels[name]
                 elif isinstance(factor, Words):
                     per_class[name] = len(part.levels)
