@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from bayeswise.foundation.arrays import IntArray
 from bayeswise.foundation.errors import FitError
@@ -71,7 +70,9 @@ def _in_words(block: TextBlock, words: Vocabulary) -> TextBlock:
     counts = block.counts.tocoo()
     places = block.vocabulary.positions_in(words)
     shape = (counts.shape[0], len(words))
-    return TextBlock(sparse.csr_array((counts.data, (counts.row, places[counts.col])), shape=shape), words)
+    from scipy.sparse import csr_array  # late: tables without text do not need it
+
+    return TextBlock(csr_array((counts.data, (counts.row, places[counts.col])), shape=shape), words)
 
 
 def _hashes(batch: Batch) -> Any:

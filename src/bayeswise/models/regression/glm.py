@@ -11,7 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import SchemaError, SupportError
@@ -218,6 +217,8 @@ def _scale_by_evidence(
         return -laplace_evidence(evaluate, last, float(np.exp(log_scale)), settings)
 
     bounds = (float(np.log(1e-4)), float(np.log(1e4)))
+    from scipy.optimize import minimize_scalar  # late: it takes longer to import than a small table
+
     best = minimize_scalar(minus_log_evidence, bounds=bounds, method="bounded", options={"xatol": 1e-4})
     assert last is not None
     return float(np.exp(best.x)), last

@@ -25,7 +25,6 @@ from bayeswise.models.regression.solving.exact_sums import RowsHere
 from bayeswise.models.regression.solving.logistic_by_sums import asks_for_sums, fit_by_sums
 from bayeswise.models.regression.solving.logistic_fit import LogisticFit, fit_logistic, standardised
 from bayeswise.models.regression.solving.newton import Certificate
-from bayeswise.models.regression.solving.sparse_matrix import fit_sparse_logistic, refuse_unsupported
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide, may_use_rows, uses_rows
 from bayeswise.models.settings.regression import LinearSettings, LogisticSettings
 from bayeswise.statistics.moments import Moments
@@ -160,6 +159,8 @@ def fitted_sparse_logistic(
     settings: LogisticSettings,
 ) -> LogisticModel:
     """The most probable weights for a CSR matrix of finite numbers, one for each column of the schema."""
+    from bayeswise.models.regression.solving.sparse_matrix import fit_sparse_logistic, refuse_unsupported
+
     refuse_unsupported(settings)
     features = Features(schema, ())
     codes, classes, weight = _with_rows(codes, classes, weights)

@@ -15,10 +15,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.special import xlogy
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError
+from bayeswise.foundation.special import xlogy
 from bayeswise.models.description_length.pruning import PrunedTree, leaf_bits
 from bayeswise.models.from_table import Progress, check_declared, divided, no_rows, schema_for
 from bayeswise.models.settings.tree import TreeSettings

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.optimize import minimize_scalar
 
 from bayeswise.engines.local import MOST_ENTRIES
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
@@ -315,6 +314,8 @@ def scale_by_evidence(
         return -log_evidence_at(loss, settings, float(np.exp(log_scale)), point)
 
     bounds = (float(np.log(1e-3)), float(np.log(1e3)))
+    from scipy.optimize import minimize_scalar  # late: it takes longer to import than a small table
+
     found = minimize_scalar(minus_log_evidence, bounds=bounds, method="bounded", options={"xatol": 1e-4})
     return float(np.exp(found.x)), last
 

@@ -23,7 +23,6 @@ from functools import cached_property
 
 import numpy as np
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
-from scipy.optimize import brentq
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
@@ -298,6 +297,8 @@ class ScaleEvidence:
         grid = np.linspace(LOG_NARROWEST, LOG_WIDEST, 225)
         slopes = np.array([self._slope(log_t) for log_t in grid])
         falls = np.flatnonzero((slopes[:-1] > 0) & (slopes[1:] <= 0))
+        from scipy.optimize import brentq  # late: it takes longer to import than a small table
+
         tops = [brentq(self._slope, grid[k], grid[k + 1], xtol=1e-15, rtol=1e-15) for k in falls]
         ends = [float(grid[0]), float(grid[-1])]
         best = max([*ends, *tops], key=lambda log_t: self.log_evidence(float(np.exp(0.5 * log_t))))

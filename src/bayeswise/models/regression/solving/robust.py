@@ -11,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import linprog
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
@@ -79,6 +78,8 @@ def _least_absolute(
     z = np.column_stack([(rows.matrix - rows.centre) / rows.unit, np.full(rows.n_rows, float(settings.fit_intercept))])
     y = (target - (centre if settings.fit_intercept else 0.0)) / spread
     most = np.where(penalty.free, 0.0, 1.0 / penalty.scale)
+    from scipy.optimize import linprog  # late: it takes longer to import than a small table
+
     found = linprog(
         -y,
         A_ub=np.vstack([z.T, -z.T]),

@@ -15,7 +15,6 @@ from functools import cached_property
 from typing import Any, Generic, TypeVar
 
 import numpy as np
-from scipy.optimize import linprog
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
@@ -233,6 +232,8 @@ def separating_direction(loss: SoftmaxLoss, point: Point) -> FloatArray | None:
     margins = margins[length > ROUNDING] / length[length > ROUNDING, None]
     if not len(margins):
         return None
+    from scipy.optimize import linprog  # late: it takes longer to import than a small table
+
     found = linprog(
         -margins.sum(axis=0), A_ub=-margins, b_ub=np.zeros(len(margins)), bounds=(-1.0, 1.0), method="highs"
     )
