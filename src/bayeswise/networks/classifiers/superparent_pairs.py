@@ -12,7 +12,7 @@ of the product, and a pair with a missing cell is not a superparent.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import combinations
 
@@ -20,35 +20,21 @@ import numpy as np
 
 from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.models.settings.network import NetworkSettings
-from bayeswise.networks.classifiers.counted import Counted, pseudo_rows_of, with_unseen
+from bayeswise.networks.classifiers.counted import pseudo_rows_of, with_unseen
 from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.scores import GraphScores, change_of_share, without
-from bayeswise.networks.classifiers.superparents import SuperparentScores
+from bayeswise.networks.classifiers.superparents import AveragedScores, SuperparentScores
 
 _ROWS_AT_ONCE = 4_096
 
 
-@dataclass(frozen=True)
-class SuperparentPairScores:
+class SuperparentPairScores(AveragedScores):
     """The tables of all triples of columns."""
-
-    counted: Counted
-    settings: NetworkSettings
-    log_prior: FloatArray  # (n_states,)
 
     @cached_property
     def of_one(self) -> SuperparentScores:
         """The average over single superparents, for rows in which no pair was seen often enough."""
         return SuperparentScores(self.counted, self.settings, self.log_prior)
-
-    @property
-    def n_columns(self) -> int:
-        return len(self.counted.levels)
-
-    @property
-    def n_states(self) -> int:
-        return len(self.log_prior)
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:

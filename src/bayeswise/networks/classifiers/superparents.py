@@ -27,8 +27,8 @@ from bayeswise.networks.classifiers.scores import GraphScores, change_of_share, 
 
 
 @dataclass(frozen=True)
-class SuperparentScores:
-    """The tables of all pairs of columns."""
+class AveragedScores:
+    """What averages over superparents are made of."""
 
     counted: Counted
     settings: NetworkSettings
@@ -41,6 +41,10 @@ class SuperparentScores:
     @property
     def n_states(self) -> int:
         return len(self.log_prior)
+
+
+class SuperparentScores(AveragedScores):
+    """The tables of all pairs of columns."""
 
     # -- tables, states last ----------------------------------------------------------------------------------
     def _pseudo_count(self, column: int, parent: int | None = None) -> float:
