@@ -15,21 +15,33 @@ from typing import Any
 import numpy as np
 
 from bayeswise.engines import Request, Summary, summarise
+from bayeswise.engines.passes import StatisticsPass, foresee_near
 from bayeswise.foundation.threads import limit_threads
 from bayeswise.statistics import Moments
 from bayeswise.tables.encoding.encoder import BATCH_ROWS, Encoder
+from bayeswise.tables.partitions import NearSource
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.source import open_source
+from bayeswise.tables.sources.opening import long_text
 
 
 def summary_of(table: Any, target: str, *, threads: int | None = None, batch_rows: int = BATCH_ROWS) -> Summary:
     """Moments of the number columns and counts of the categories, by class, the schema inferred."""
-    source = open_source(table)
+    near = long_text(table)
+    with limit_threads(threads):
+        if near is not None:
+            foresee_near(near, lambda rows: rows.ask(_asked(rows, target), ()), None)
+            return near.ask(_asked(near, target), ()).summary
+        source = open_source(table)
+        work = _asked(source, target)
+        encoder = Encoder(work.schema, batch_rows=batch_rows)
+        return summarise(encoder.batches(source), work.schema, work.request)
+
+
+def _asked(source: Any, target: str) -> StatisticsPass:
     schema = infer_schema(source, target)
     request = Request.numbers("numbers", schema.numbers, Moments.of) | Request.counts("counts", schema.categories)
-    encoder = Encoder(schema, batch_rows=batch_rows)
-    with limit_threads(threads):
-        return summarise(encoder.batches(source), schema, request)
+    return StatisticsPass(schema, request)
 
 
 def peak_megabytes() -> float:
@@ -80,18 +92,18 @@ def stages(path: str, target: str) -> dict[str, float]:
     with Path(path).open("rb") as file:
         done(iter(partial(file.read, 1 << 20), b""))
     done(source.chunks([target]))
-    schema = infer_schema(source, target)
+    schema = infer_schema(NearSource(source), target)
     spent.append(time.process_time())
-    done(Encoder(schema).batches(source))
+    done(chunk.block(schema.numbers) for chunk in source.chunks(schema.numbers))
     summary_of(path, target)
     spent.append(time.process_time())
     read, split, look, parsed, whole = np.diff(spent)
     found = {
         "bytes read": read,
         "cells found": split - read,
-        "kinds of columns": look,
         "numbers parsed": parsed - split,
-        "sums": whole - look - parsed,
+        "kinds of columns": look - parsed,
+        "sums": whole - look,
     }
     return {stage: max(0.0, float(took)) for stage, took in found.items()}  # of small files all is noise
 

@@ -146,7 +146,7 @@ def rows(size: Size) -> Iterator[Row]:
         yield ReaderRace(f"{form}, {part_name} | polars, streaming", path, "polars", at_least=1)
         yield ReaderRace(f"{form}, {part_name} | DuckDB", path, "duckdb", at_least=None)
     spent = cache(lambda: answer_of(part.path, "stages"))
-    for stage in ("bytes read", "cells found", "kinds of columns", "numbers parsed", "sums"):
+    for stage in ("bytes read", "cells found", "numbers parsed", "kinds of columns", "sums"):
         yield Stage(f"CSV of {part.gigabytes:g} GB, processor time: {stage}", partial(_stage, spent, stage))
     yield TimePerByte(f"{name} | read_csv + GaussianNB", whole, part, at_least=3)
     yield Figure(f"{name}: peak memory", lambda: whole.ours["megabytes"], at_most=500, unit="MB")

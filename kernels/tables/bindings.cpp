@@ -82,13 +82,17 @@ void check_length(const Column& column, std::size_t length) {
     require(static_cast<int64_t>(length) == column.n_rows, "the output has another length than the column");
 }
 
-nb::list column_numbers(const Column& column, const TextRules& rules, Doubles out) {
+nb::tuple column_spelled_numbers(const Column& column, const TextRules& rules, Doubles out) {
     check_length(column, out.shape(0));
     NumbersSink sink{out.data(), out.stride(0), rules, {}};
     run(column, sink);
     nb::list found;
     for (const InvalidCell& cell : sink.invalid) found.append(nb::make_tuple(cell.row, text_object(cell.text)));
-    return found;
+    return nb::make_tuple(found, sink.spelling);
+}
+
+nb::object column_numbers(const Column& column, const TextRules& rules, Doubles out) {
+    return column_spelled_numbers(column, rules, std::move(out))[0];
 }
 
 void column_labels(const Column& column, const TextRules& rules, Levels& levels, Codes out) {
@@ -318,6 +322,8 @@ void bind_arrow(nb::module_& m) {
         .def_ro("n_rows", &Column::n_rows)
         .def("numbers", &column_numbers, "rules"_a, "out"_a.noconvert(),
              "Fill doubles; return the invalid cells as (row, text).")
+        .def("spelled_numbers", &column_spelled_numbers, "rules"_a, "out"_a.noconvert(),
+             "The same, and how texts are written: 1 leading zeros, 2 integers beyond 2^53, 4 other than integers.")
         .def("labels", &column_labels, "rules"_a, "levels"_a, "out"_a.noconvert(),
              "Fill codes into the growing levels.")
         .def("profile", &column_profile, "rules"_a, "profiler"_a, "first_row"_a)

@@ -22,12 +22,16 @@ struct InvalidCell {
     std::string text;
 };
 
+// How numbers are written, as far as it says whether they are numbers at all.
+enum Spelling : int { kPadded = 1, kWide = 2, kNotInteger = 4 };
+
 // To doubles: NaN where there is no number; invalid cells hold something else.
 struct NumbersSink {
     double* out;
     int64_t stride;
     const TextRules& rules;
     std::vector<InvalidCell> invalid;
+    int spelling = 0;  // of all texts together
 
     double& at(int64_t row) { return out[row * stride]; }
     void null(int64_t row) { at(row) = std::numeric_limits<double>::quiet_NaN(); }
@@ -39,6 +43,7 @@ struct NumbersSink {
         const Numeral n = read_number(s, rules.decimal_mark);
         if (n.valid) {
             at(row) = n.value;
+            spelling |= n.padded * kPadded | n.wide * kWide | !n.integer * kNotInteger;
             return;
         }
         null(row);

@@ -233,6 +233,8 @@ class Column:
     def n_rows(self) -> int: ...
     def numbers(self, rules: TextRules, out: FloatArray) -> list[tuple[int, str]]:
         """Fill doubles; return the invalid cells as (row, text)."""
+    def spelled_numbers(self, rules: TextRules, out: FloatArray) -> tuple[list[tuple[int, str]], int]:
+        """The same, and how texts are written: 1 leading zeros, 2 integers beyond 2^53, 4 other than integers."""
     def labels(self, rules: TextRules, levels: Levels, out: CodeArray) -> None:
         """Fill codes into the growing levels."""
     def profile(self, rules: TextRules, profiler: Profiler, first_row: int) -> None: ...

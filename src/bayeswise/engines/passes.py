@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,7 +26,7 @@ from bayeswise.statistics.scatter import PairSums
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.encoding.plan import plan_for
-from bayeswise.tables.partitions import Pass, RowAnswer, SpreadSource, Watch
+from bayeswise.tables.partitions import NearSource, Pass, RowAnswer, SpreadSource, Watch
 from bayeswise.tables.schema.column_evidence import InvalidCount
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.profile import ProfilePass, SeenChunks, SpreadProfile
@@ -78,6 +79,8 @@ class StatisticsPass(Pass[Swept]):
     def of(self, source: Source, progress: Callable[[int], None] | None = None) -> Swept:
         encoder = Encoder(self.schema, learning=True, whole=False, by_rows=False)
         batches: Iterable[Batch] = encoder.batches(source)
+        if not self.schema.texts:
+            batches = joined(batches)
         schema = self.schema
         if self.coded is not None:
             schema, batches = self.coded.schema, map(self.coded.batch, batches)
@@ -88,8 +91,23 @@ class StatisticsPass(Pass[Swept]):
         return Swept(merged(one.summary, other.summary), one.report.merge(other.report))
 
 
+ROWS_TOGETHER = 32_768
+
+
+def joined(batches: Iterable[Batch]) -> Iterator[Batch]:
+    """The same rows in fewer batches, since each of them costs a merge: small ones are put together."""
+    waiting: list[Batch] = []
+    for batch in batches:
+        waiting.append(batch)
+        if sum(each.n_rows for each in waiting) >= ROWS_TOGETHER:
+            yield Batch.concat(waiting)
+            waiting = []
+    if waiting:
+        yield Batch.concat(waiting)
+
+
 def swept(
-    source: Source | SpreadSource,
+    source: Source | SpreadSource | NearSource,
     schema: Schema,
     request: Request,
     *,
@@ -100,6 +118,8 @@ def swept(
     work = StatisticsPass(schema, request, coded)
     if isinstance(source, SpreadSource):
         refuse_growing(request, schema if coded is None else coded.schema, source)
+        found = source.ask(work, columns_of(schema, source))
+    elif isinstance(source, NearSource):
         found = source.ask(work, columns_of(schema, source))
     else:
         found = work.of(source, progress)
@@ -170,24 +190,37 @@ class ProfileAndStatistics(Pass[tuple[SpreadProfile, Any]]):
 class _SeenSource:
     """A partition whose chunks are profiled on their way to a sweep."""
 
-    textual = False
-    null_words: tuple[str, ...] = ()
     n_rows: int | None = None
 
     def __init__(self, source: Source, work: ProfilePass) -> None:
         self.description, self.columns = source.description, source.columns
+        self.textual, self.null_words = source.textual, source.null_words
         self.seen = SeenChunks(work, source)
         self._chunks = iter(source.chunks([column.name for column in source.columns]))
+        self._error: BayeswiseError | None = None
 
     def chunks(self, columns: Sequence[str]) -> Iterator[Chunk]:
-        for chunk in map(_DecodedOnce, self._chunks):
-            self.seen.see(chunk)
+        while (chunk := self._next()) is not None:
             yield chunk
 
+    def _next(self) -> Chunk | None:
+        try:
+            chunk = next(self._chunks, None)
+            if chunk is None:
+                return None
+            once = _DecodedOnce(chunk)
+            self.seen.see(once)
+        except BayeswiseError as error:
+            self._error = error
+            raise
+        return once
+
     def finish(self) -> None:
-        """The chunks that a sweep has left."""
-        for chunk in self._chunks:
-            self.seen.see(chunk)
+        """The chunks that a sweep has left; what is wrong with the rows themselves is raised again."""
+        if self._error is not None:
+            raise self._error
+        while self._next() is not None:
+            pass
 
 
 class _DecodedOnce:
@@ -198,7 +231,7 @@ class _DecodedOnce:
         self._places: dict[str, int] = {}  # of the columns in the matrix that was read first
         self.n_rows, self.first_row = chunk.n_rows, chunk.first_row
         self.numbers, self.labels, self.texts = chunk.numbers, chunk.labels, chunk.texts
-        self.cells, self.profile = chunk.cells, chunk.profile
+        self.cells, self.profile, self.spelling = chunk.cells, chunk.profile, chunk.spelling
 
     def matrix(self, columns: Sequence[str]) -> tuple[NDArray[np.float64], Mapping[str, Sequence[InvalidValue]]]:
         values, invalid = self.block(columns)
@@ -228,6 +261,50 @@ def foresee(source: SpreadSource, fit: Callable[[Any], object]) -> None:
         both = ProfileAndStatistics(profile, statistics)
         of_profile, of_statistics = source.ask(both, [*profile.columns, *columns])
         source.known = [(profile, of_profile), *([] if of_statistics is None else [(statistics, of_statistics)])]
+
+
+def foresee_near(source: NearSource, fit: Callable[[Any], object], progress: Callable[[int], None] | None) -> None:
+    """The same for a text file on this machine; the rows to foresee from are its first chunk."""
+    rehearsal = _NearRehearsal(source)
+    with warnings.catch_warnings(), suppress(_Stopped, BayeswiseError):
+        warnings.simplefilter("ignore")
+        fit(rehearsal)
+    if rehearsal.profile is None or rehearsal.statistics is None:
+        return
+    rows, found = _SeenSource(source.source, rehearsal.profile), None
+    with suppress(BayeswiseError):  # as in `ProfileAndStatistics`
+        found = rehearsal.statistics.of(rows, progress)
+    rows.finish()
+    source.known = [(rehearsal.profile, rows.seen.profile)]
+    if found is not None:
+        source.known.append((rehearsal.statistics, found))
+
+
+class _NearRehearsal(NearSource):
+    """The first chunk of a table, which is asked for a profile, then for statistics, and no further."""
+
+    def __init__(self, source: NearSource) -> None:
+        super().__init__(source.source)
+        self.profile: ProfilePass | None = None
+        self.statistics: StatisticsPass | None = None
+
+    def ask(self, work: Pass[Any], columns: Sequence[str]) -> Any:
+        if isinstance(work, ProfilePass) and self.profile is None:
+            self.profile = work
+            return work.of(_FirstChunk(self.source))
+        if isinstance(work, StatisticsPass):
+            self.statistics = work
+        raise _Stopped
+
+    def chunks(self, columns: Sequence[str]) -> Iterator[Chunk]:
+        raise _Stopped
+
+
+class _FirstChunk(NearSource):
+    """As much of a table as is read at once."""
+
+    def chunks(self, columns: Sequence[str]) -> Iterator[Chunk]:
+        return islice(self.source.chunks(columns), 1)
 
 
 class _Stopped(BaseException):

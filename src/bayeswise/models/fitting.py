@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from bayeswise.engines.passes import foresee
+from bayeswise.engines.passes import foresee, foresee_near
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.threads import limit_threads
 from bayeswise.models.files import inner_of
@@ -14,7 +14,8 @@ from bayeswise.models.registry import DEFAULT, ModelKind, kind_by_settings, kind
 from bayeswise.models.settings.description import spelled_out
 from bayeswise.models.table_model import capabilities_of
 from bayeswise.posteriors.calibration import checked_method
-from bayeswise.tables.sources.opening import spread
+from bayeswise.tables.partitions import NearSource
+from bayeswise.tables.sources.opening import long_text, spread
 
 if TYPE_CHECKING:
     from bayeswise.models.auto.model import AutoModel
@@ -139,11 +140,13 @@ def learned(table: Any, target: str, *, model: str, threads: int | None = None, 
     """What `fit` learns, and what it met on its way: invalid values, rows without a target."""
     learner = kind_of_name(model).learner()
     with limit_threads(threads):
-        far = spread(table)
-        if far is not None:
-            quietly = {name: value for name, value in overrides.items() if name != "progress"}
-            foresee(far, lambda rows: learner(rows, target, **quietly))
-        answer: tuple[Any, Report] = learner(table if far is None else far, target, **overrides)
+        source = spread(table) or (long_text(table) if overrides.get("schema") is None else None)
+        quietly = {name: value for name, value in overrides.items() if name != "progress"}
+        if isinstance(source, NearSource):
+            foresee_near(source, lambda rows: learner(rows, target, **quietly), overrides.get("progress"))
+        elif source is not None:
+            foresee(source, lambda rows: learner(rows, target, **quietly))
+        answer: tuple[Any, Report] = learner(table if source is None else source, target, **overrides)
     return answer
 
 

@@ -82,6 +82,12 @@ class Chunk(Protocol):
         """`matrix` in the order that the table's own memory has, column after column if it lies so: no copy is made."""
         ...
 
+    def spelling(self, column: str) -> int:
+        """How the texts of a column are written whose numbers were read: 1 if some have leading zeros, 2 if some are
+        integers beyond 2**53, 4 if some are not integers; 0 for columns that are not text.
+        """
+        ...
+
     def texts(self, column: str) -> list[str | None]:
         """The column as text, None for missing."""
         ...

@@ -15,7 +15,7 @@ import numpy as np
 from bayeswise.foundation.arrays import CodeArray
 from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
 from bayeswise.render.labels import quoted
-from bayeswise.tables.partitions import SpreadSource
+from bayeswise.tables.partitions import NearSource, SpreadSource
 from bayeswise.tables.schema import column_evidence as evidence
 from bayeswise.tables.schema.kinds import (
     Finding,
@@ -102,7 +102,7 @@ def examine(source: Source, target: str | None = None, **asked: Unpack[Asked]) -
 def infer_schema(source: Source, target: str | None = None, **asked: Unpack[Asked]) -> Schema:
     """The schema that `examine` finds, sooner: most columns of plain numbers need no full profile."""
     overrides = _overrides(source, target, asked)
-    if isinstance(source, SpreadSource):
+    if isinstance(source, SpreadSource | NearSource):
         quick, profiles = _of_one_pass(source, overrides)
     else:
         quick = inferred_from_extremes(source, overrides)
@@ -121,7 +121,9 @@ def _to_profile(overrides: Overrides, quick: Collection[str]) -> list[str]:
     return [*slow, *(name for name in (overrides.target, overrides.weight) if name is not None)]
 
 
-def _of_one_pass(source: SpreadSource, overrides: Overrides) -> tuple[dict[str, Column], Mapping[str, ColumnProfile]]:
+def _of_one_pass(
+    source: SpreadSource | NearSource, overrides: Overrides
+) -> tuple[dict[str, Column], Mapping[str, ColumnProfile]]:
     """What extremes say and the profiles of all other columns, by one pass.
 
     There is a second one over columns whose numbers look plain in each partition, and are not in all of them together:
@@ -130,14 +132,15 @@ def _of_one_pass(source: SpreadSource, overrides: Overrides) -> tuple[dict[str, 
     ignored = ignored_on_request(overrides)
     maybe = maybe_numbers(source, overrides)
     full = _to_profile(overrides, {*ignored, *maybe})
-    found = source.ask(ProfilePass(tuple(full), tuple(maybe)), [*full, *maybe])
-    quick = {**ignored, **sure_numbers(maybe, found.extremes, overrides, found.flags_in)}
+    shared_by = len(full) + len(maybe) if source.textual else 0  # as where every column of a text file is profiled
+    found = source.ask(ProfilePass(tuple(full), tuple(maybe), shared_by), [*full, *maybe])
+    quick = {**ignored, **sure_numbers(list(found.names), found.extremes, overrides, found.flags_in)}
     names = _to_profile(overrides, quick)
     late = [name for name in names if name not in found.states]
     if late:
-        more = source.ask(ProfilePass(tuple(late)), late)
+        more = source.ask(ProfilePass(tuple(late), shared_by=shared_by), late)
         found = replace(found, states={**found.states, **more.states})
-    return quick, profiles_of(source, found, names)
+    return quick, profiles_of(source, found, names, shared_by)
 
 
 def _overrides(source: Source, target: str | None, asked: Asked) -> Overrides:

@@ -23,6 +23,7 @@ from itertools import compress
 import numpy as np
 
 from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
+from bayeswise.tables.partitions import NearSource
 from bayeswise.tables.schema import column_evidence as evidence
 from bayeswise.tables.schema.column_evidence import places_of
 from bayeswise.tables.schema.labels import Vocabulary, label_type_of
@@ -232,10 +233,9 @@ def ignored_on_request(overrides: Overrides) -> dict[str, Column]:
 def maybe_numbers(source: Source, overrides: Overrides) -> list[str]:
     """Columns whose extremes may be enough to know that they are numbers."""
     storages = {column.name: column.storage for column in source.columns}
+    possible = ("integer", "float", "text") if isinstance(source, NearSource) else ("integer", "float")
     return [
-        name
-        for name in overrides.features
-        if storages[name] in ("integer", "float") and _could_be_number(overrides[name], name)
+        name for name in overrides.features if storages[name] in possible and _could_be_number(overrides[name], name)
     ]
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from bayeswise._kernels import Profiler
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.threads import each
-from bayeswise.tables.partitions import Pass, SpreadSource
+from bayeswise.tables.partitions import NearSource, Pass, SpreadSource
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.source import Chunk, InvalidValue, RawColumn, Source, Storage, first_not_utf8, not_utf8
 from bayeswise.tables.sources.table import TableSource
@@ -172,6 +172,7 @@ class ProfilePass(Pass[SpreadProfile]):
 
     full: tuple[str, ...]
     maybe_plain: tuple[str, ...] = ()
+    shared_by: int = 0  # profilers among which memory is divided; 0: those of `full`
     name = "profile"
 
     @property
@@ -200,41 +201,71 @@ class ProfilePass(Pass[SpreadProfile]):
         flags = one.zero_or_one & other.zero_or_one
         return SpreadProfile(one.names, low, high, present, flags, states, storages)
 
+    def profiler(self) -> Profiler:
+        """An empty one for a column."""
+        return empty_profiler(self.shared_by or len(self.full))
+
     def _absorbed(self, *states: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-        profiler = empty_profiler(len(self.full))
+        profiler = self.profiler()
         for state in states:
             profiler.absorb(state.tobytes())
         return _as_array(profiler.state())
 
 
+_PADDED, _WIDE, _NOT_INTEGER, _INVALID = 1, 2, 4, 8  # how texts are written, as `Chunk.spelling` says it
+
+
 class SeenChunks:
-    """What a pass for profiles has seen of a partition so far."""
+    """What a pass for profiles has seen of a partition so far.
+
+    Texts are plain numbers if all are numbers without leading zeros, and flags if all are the integers 0 and 1. A
+    column of a text file whose first cells are not plain numbers is not read as numbers any longer.
+    """
 
     def __init__(self, work: ProfilePass, source: Source) -> None:
         self._source, self._names = source, work.maybe_plain
         self._extremes = no_extremes(len(self._names))
         self._flags = np.ones(len(self._names), dtype=np.bool_)
-        self._profilers = {name: empty_profiler(len(work.full)) for name in work.columns}
+        self._spelling = np.zeros(len(self._names), dtype=np.int64)
+        self._profilers = {name: work.profiler() for name in work.columns}
         self._is_first = True
 
     def see(self, chunk: Chunk) -> None:
         if self._names:
-            values = chunk.block(self._names)[0]
-            seen = extremes_of(values)
-            self._extremes = both_extremes(self._extremes, seen)
+            values, invalid = chunk.block(self._names)
+            self._extremes = both_extremes(self._extremes, extremes_of(values))
             self._flags &= ~((self._extremes[0] < 0.0) | (self._extremes[1] > 1.0))
             self._flags[self._flags] = of_zero_and_one(values[:, self._flags])
+            if self._source.textual:
+                self._spelling |= [chunk.spelling(name) | _INVALID * bool(invalid[name]) for name in self._names]
             if self._is_first:
-                for name in compress(self._names, is_plain(*seen)):
-                    del self._profilers[name]
+                self._drop_profilers()
         self._is_first = False
         show(chunk, self._profilers)
+
+    def _drop_profilers(self) -> None:
+        """Of columns that look plain in the first chunk; the others of a text file need not be read as numbers."""
+        plain = is_plain(*self._of_clear_texts())
+        for name in compress(self._names, plain):
+            del self._profilers[name]
+        if self._source.textual:
+            low, high, present = self._extremes
+            self._names = tuple(compress(self._names, plain))
+            self._extremes = low[plain], high[plain], present[plain]
+            self._flags, self._spelling = self._flags[plain], self._spelling[plain]
+
+    def _of_clear_texts(self) -> Extremes:
+        """The extremes, infinite where only a full profile tells what texts are."""
+        low, high, present = self._extremes
+        written_otherwise = self._flags & (self._spelling & _NOT_INTEGER > 0)
+        unclear = written_otherwise | (self._spelling & (_PADDED | _WIDE | _INVALID) > 0)
+        return low, np.where(unclear, np.inf, high), present
 
     @property
     def profile(self) -> SpreadProfile:
         states = {name: _as_array(profiler.state()) for name, profiler in self._profilers.items()}
         storages = {column.name: column.storage for column in self._source.columns}
-        return SpreadProfile(self._names, *self._extremes, self._flags, states, storages)
+        return SpreadProfile(self._names, *self._of_clear_texts(), self._flags, states, storages)
 
 
 def _as_array(state: bytes) -> np.ndarray[Any, Any]:
@@ -255,9 +286,11 @@ def _stored(one: Storage, other: Storage) -> Storage:
     return next((each for each in opaque if each in (one, other)), "object")
 
 
-def profiles_of(source: SpreadSource, found: SpreadProfile, names: Sequence[str]) -> dict[str, ColumnProfile]:
+def profiles_of(
+    source: SpreadSource | NearSource, found: SpreadProfile, names: Sequence[str], shared_by: int = 0
+) -> dict[str, ColumnProfile]:
     """The profiles that profilers of all partitions have counted; what objects are is seen in their cells."""
-    profilers = {name: empty_profiler(len(names)) for name in names}
+    profilers = {name: empty_profiler(shared_by or len(names)) for name in names}
     for name, profiler in profilers.items():
         profiler.absorb(found.states[name].tobytes())
     profiles = _profiles(source, profilers)

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 from bayeswise.foundation.errors import NotInstalledError, ParameterError, SourceError
-from bayeswise.tables.partitions import SpreadSource
-from bayeswise.tables.source import Source
+from bayeswise.tables.partitions import NearSource, SpreadSource
+from bayeswise.tables.source import DEFAULT_NULL_WORDS, Source
 from bayeswise.tables.sources.table import TableSource
 
 TEXT_OPTIONS = ("delimiter", "encoding", "decimal", "header")
@@ -104,6 +105,21 @@ def spread(table: Any) -> SpreadSource | None:
         ) from None
     source: SpreadSource = engine.opened(table)
     return source
+
+
+LONG_TEXT = 1 << 22
+"""Bytes from which on a text file is read once for its profile and its statistics, as its first rows foresee them."""
+_TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
+
+
+def long_text(table: Any) -> NearSource | None:
+    """The source of a long text file; None for any other table."""
+    if isinstance(table, str | PathLike):
+        path = Path(table)
+        if path.suffix.lower() not in _TEXT_SUFFIXES or not path.is_file() or path.stat().st_size < LONG_TEXT:
+            return None
+        table = opened(path, Options(DEFAULT_NULL_WORDS), None)
+    return NearSource(table) if getattr(table, "n_bytes", 0) >= LONG_TEXT else None
 
 
 def _in_memory(table: Any) -> Source:

@@ -135,6 +135,7 @@ class TableChunk:
         self._begin = begin
         self.n_rows = n_rows
         self.first_row = first_row
+        self._spelling: dict[str, int] = {}
 
     def __repr__(self) -> str:
         return f"<rows {self.first_row} to {self.first_row + self.n_rows - 1} of {self._sweep.source.description}>"
@@ -174,8 +175,11 @@ class TableChunk:
     def _fill(self, name: str, values: NDArray[np.float64]) -> list[InvalidValue]:
         _, column = self._column(name)
         with self._decoding(name):
-            invalid = column.numbers(self._piece.rules, values)
+            invalid, self._spelling[name] = column.spelled_numbers(self._piece.rules, values)
         return [InvalidValue(self.first_row + row, column.line(row), text) for row, text in invalid]
+
+    def spelling(self, column: str) -> int:
+        return self._spelling.get(column, 0)
 
     def labels(self, column: str) -> tuple[NDArray[np.int32], Sequence[Label]]:
         index, cells = self._column(column)

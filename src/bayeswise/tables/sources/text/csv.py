@@ -80,6 +80,11 @@ class CsvSource(TableSource):
     def _opened(self) -> AbstractContextManager[text_file.Utf8Stream]:
         return text_file.opened(self._path, self._encoding, self._name)
 
+    @property
+    def n_bytes(self) -> int:
+        """The size of the file; 0 for what cannot be read twice."""
+        return self._path.stat().st_size if self._path.is_file() else 0
+
     def _column_names(self) -> list[str]:
         with closing(self._blocks(n_columns=0, most_rows=1)) as blocks:
             first = next(blocks, None)
@@ -206,6 +211,8 @@ def _is_selectable(raw: Any) -> bool:
 
 class PipedCsvSource(CsvSource):
     """Delimited text that can be swept once; its dialect and names are those of its beginning."""
+
+    n_bytes = 0
 
     def __init__(self, stream: Piped, path: Path, **options: Any) -> None:
         self._stream = stream
