@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import gc
+import resource
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Protocol
 
+from bayeswise import _kernels
+
 Task = Callable[[], object]
+Clock = Callable[[], float]
+
+
+def cpu_time() -> float:
+    """Seconds of processor time of this process, on all threads, and of the processes that it has waited for."""
+    used = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return sum(each.ru_utime + each.ru_stime for each in used)
 
 
 @dataclass(frozen=True)
@@ -18,6 +28,7 @@ class Size:
     scale: float = 1.0
     csv_gigabytes: float = 2.0
     repeats: int = 5
+    clock: Clock = time.perf_counter  # what races are timed by
 
     def rows(self, full: int) -> int:
         """Scale a number of rows, keeping enough of them for a fit.
@@ -38,7 +49,10 @@ class Size:
 
 @dataclass(frozen=True)
 class Outcome:
-    """One line of the table; `met` is None where there is no target."""
+    """One line of the table; `met` is None where there is no target.
+
+    `ratio` is that of the best times; `spread` has the least and the largest ratio of one turn, ours beside the peer.
+    """
 
     what: str
     ours: float
@@ -47,6 +61,7 @@ class Outcome:
     ratio: float | None
     target: str
     met: bool | None
+    spread: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -59,11 +74,14 @@ class Race:
 
     def run(self, size: Size) -> Outcome:
         ours, peer = self.setup()
-        ours_seconds, peer_seconds = best_of(size.repeats, ours, peer)
+        turns = times(size.repeats, ours, peer, clock=size.clock)
+        ours_seconds, peer_seconds = map(min, zip(*turns, strict=True))
         ratio = peer_seconds / ours_seconds
+        ratios = [of_peer / of_ours for of_ours, of_peer in turns]
         target = "" if self.at_least is None else f">= {self.at_least:g}x"
         met = None if self.at_least is None else ratio >= self.at_least
-        return Outcome(self.what, ours_seconds, peer_seconds, "s", ratio, target, met)
+        spread = (min(ratios), max(ratios))
+        return Outcome(self.what, ours_seconds, peer_seconds, "s", ratio, target, met, spread)
 
 
 @dataclass(frozen=True)
@@ -90,35 +108,39 @@ class Row(Protocol):
     def run(self, size: Size) -> Outcome: ...
 
 
-def best_of(repeats: int, *tasks: Task, budget: float = 60.0) -> list[float]:
-    """Time the tasks in turn, so that a busy moment of the machine meets all of them, and keep each one's best.
+def best_of(repeats: int, *tasks: Task) -> list[float]:
+    """Each task's best time, in seconds."""
+    return [min(each) for each in zip(*times(repeats, *tasks), strict=True)]
+
+
+def times(
+    repeats: int, *tasks: Task, clock: Clock = time.perf_counter, budget: float = 60.0
+) -> list[tuple[float, ...]]:
+    """Time the tasks in turn, so that a busy moment of the machine meets all of them: for each turn their seconds.
 
     No new turn begins after `budget` seconds.
     """
-    best = [float("inf")] * len(tasks)
+    turns: list[tuple[float, ...]] = []
     start = time.perf_counter()
     were_frozen = gc.get_freeze_count() > 0
     gc.freeze()  # what is there already is not looked through before every call
     try:
-        for _ in range(repeats):
-            for place, task in enumerate(tasks):
-                best[place] = min(best[place], seconds(task))
-            if time.perf_counter() - start > budget:
-                break
+        while len(turns) < repeats and (not turns or time.perf_counter() - start <= budget):
+            turns.append(tuple(seconds(task, clock) for task in tasks))
     finally:
         if not were_frozen:
             gc.unfreeze()
-    return best
+    return turns
 
 
-def seconds(task: Task) -> float:
+def seconds(task: Task, clock: Clock = time.perf_counter) -> float:
     """Time one call without the garbage collector."""
     gc.collect()
     gc.disable()
     try:
-        start = time.perf_counter()
+        start = clock()
         task()
-        return time.perf_counter() - start
+        return max(clock() - start, 1e-9)  # a clock of processor time may stand still
     finally:
         gc.enable()
 
@@ -142,22 +164,23 @@ def amount(value: float | None, unit: str) -> str:
     return duration(value) if unit == "s" else f"{value:.4g} {unit}".rstrip()
 
 
-HEAD = ("what", "ours", "peer", "ratio", "target", "")
+HEAD = ("what", "isa", "ours", "peer", "ratio", "spread", "target", "")
 
 
 def cells(outcome: Outcome) -> Sequence[str]:
     """Turn an outcome into the cells of its line."""
     ratio = "" if outcome.ratio is None else f"{outcome.ratio:.2f}x"
+    spread = "" if outcome.spread is None else "{:.2f}-{:.2f}".format(*outcome.spread)
     met = {True: "met", False: "missed", None: ""}[outcome.met]
     ours, peer = amount(outcome.ours, outcome.unit), amount(outcome.peer, outcome.unit)
-    return (outcome.what, ours, peer, ratio, outcome.target, met)
+    return (outcome.what, _kernels.isa(), ours, peer, ratio, spread, outcome.target, met)
 
 
 def line(texts: Sequence[str]) -> str:
     """Lay the cells out in columns of fixed width, so that a line can be printed as soon as it is known."""
-    widths = (58, 10, 10, 9, 11, 6)
+    widths = (58, 6, 10, 10, 9, 13, 11, 6)
     shown = [
-        text.ljust(width) if place == 0 else text.rjust(width)
+        text.ljust(width) if place < 2 else text.rjust(width)
         for place, (text, width) in enumerate(zip(texts, widths, strict=True))
     ]
     return "  ".join(shown).rstrip()
@@ -175,5 +198,5 @@ def run_all(rows: Iterable[Row], size: Size, tell: Callable[[str], None]) -> lis
             outcomes.append({"what": row.what, "met": False, "error": f"{type(error).__name__}: {error}"})
             continue
         tell(line(cells(outcome)))
-        outcomes.append(asdict(outcome))
+        outcomes.append(asdict(outcome) | {"isa": _kernels.isa()})
     return outcomes

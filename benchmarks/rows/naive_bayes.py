@@ -1,4 +1,4 @@
-"""Naive Bayes beside scikit-learn's: predictions, text, a file to a saved model, one row at a time."""
+"""Naive Bayes beside scikit-learn's: fits, predictions, text, a file to a saved model, one row at a time."""
 
 from __future__ import annotations
 
@@ -12,6 +12,31 @@ import numpy as np
 
 from benchmarks.harness import Figure, Race, Row, Size, Task, best_of
 from benchmarks.rows.statistics import N_VALUES, gaussian_rows
+
+
+def gaussian_fits(n_rows: int, n_columns: int) -> tuple[Task, Task]:
+    from sklearn.naive_bayes import GaussianNB
+
+    import bayeswise as bw
+
+    values, groups = gaussian_rows(n_rows, n_columns, 2)
+    return lambda: bw.NaiveBayes().fit(values, groups), lambda: GaussianNB().fit(values, groups)
+
+
+def categorical_fits(n_rows: int, n_columns: int) -> tuple[Task, Task]:
+    from sklearn.naive_bayes import CategoricalNB
+
+    import bayeswise as bw
+
+    codes, groups = category_codes(n_rows, n_columns)
+    ours = bw.NaiveBayes(families="categorical")
+    return lambda: ours.fit(codes, groups), lambda: CategoricalNB().fit(codes, groups)
+
+
+def category_codes(n_rows: int, n_columns: int) -> tuple[Any, Any]:
+    generator = np.random.default_rng(0)
+    codes = generator.integers(0, N_VALUES, (n_rows, n_columns))
+    return codes, generator.integers(0, 2, n_rows)
 
 
 def gaussian_predictions(n_rows: int, n_columns: int, n_classes: int) -> tuple[Task, Task]:
@@ -31,9 +56,7 @@ def categorical_predictions(n_rows: int, n_columns: int) -> tuple[Task, Task]:
 
     import bayeswise as bw
 
-    generator = np.random.default_rng(0)
-    codes = generator.integers(0, N_VALUES, (n_rows, n_columns))
-    groups = generator.integers(0, 2, n_rows)
+    codes, groups = category_codes(n_rows, n_columns)
     few = slice(0, 10_000)
     ours = bw.NaiveBayes(families="categorical").fit(codes[few], groups[few])
     peer = CategoricalNB(min_categories=N_VALUES).fit(codes[few], groups[few])
@@ -124,7 +147,11 @@ def one_row() -> float:
 
 def rows(size: Size) -> Iterator[Row]:
     million, fifth = size.rows(1_000_000), size.rows(200_000)
-    for n_rows, n_columns, n_classes, target in ((million, 20, 2, 6), (fifth, 100, 10, 8), (million, 20, 50, 20)):
+    yield Race(f"fit {million:,} x 20, 2 classes | GaussianNB", partial(gaussian_fits, million, 20), at_least=8)
+    yield Race(
+        f"fit {million:,} x 20, {N_VALUES} values | CategoricalNB", partial(categorical_fits, million, 20), at_least=30
+    )
+    for n_rows, n_columns, n_classes, target in ((million, 20, 2, 8), (fifth, 100, 10, 8), (million, 20, 50, 20)):
         yield Race(
             f"predict {n_rows:,} x {n_columns}, {n_classes} classes | GaussianNB",
             partial(gaussian_predictions, n_rows, n_columns, n_classes),

@@ -69,7 +69,7 @@ def linear_fits(n_rows: int, n_columns: int) -> tuple[Task, Task]:
 
 def rows(size: Size) -> Iterator[Row]:
     million, fifty = size.rows(1_000_000), size.rows(50_000)
-    for n_rows, n_columns, n_classes, target in ((million, 20, 2, 1), (fifty, 100, 10, 2)):
+    for n_rows, n_columns, n_classes, target in ((million, 20, 2, 2), (fifty, 100, 10, 2)):
         shape = f"{n_rows:,} x {n_columns}, {n_classes} classes"
         yield Race(
             f"logistic {shape} | LogisticRegression",

@@ -88,7 +88,7 @@ def rows(size: Size) -> Iterator[Row]:
     yield Race(
         f"moments {million:,} x 20, 2 classes | reading once",
         partial(against_reading_once, million, 20),
-        at_least=0.25,
+        at_least=1 / 3,
     )
     yield Race(
         f"counts {million:,} x 20, {N_VALUES} values | CategoricalNB.fit",

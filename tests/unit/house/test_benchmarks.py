@@ -5,11 +5,13 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 
+from bayeswise import _kernels
 from benchmarks.__main__ import announced, select
-from benchmarks.harness import Figure, Outcome, Race, Row, Size, cells, run_all
+from benchmarks.harness import Figure, Outcome, Race, Row, Size, cells, cpu_time, run_all
 from benchmarks.rows.service import kept
 
 PEERS_OF_RACES_ALONE = {"empulse", "skactiveml", "sklearnex"}  # too large to be asked of everybody who runs the tests
@@ -66,7 +68,7 @@ def test_a_figure_is_met_up_to_its_limit() -> None:
 def test_a_missed_target_is_a_word_in_the_table_and_no_failure() -> None:
     lines: list[str] = []
     [outcome] = run_all([Figure("two", lambda: 2.0, at_most=1.0, unit="MB")], SMALL, lines.append)
-    assert lines[-1].split() == ["two", "2", "MB", "<=", "1", "MB", "missed"]
+    assert lines[-1].split() == ["two", _kernels.isa(), "2", "MB", "<=", "1", "MB", "missed"]
     assert outcome["met"] is False
 
 
@@ -82,5 +84,31 @@ def test_a_row_that_fails_does_not_stop_the_others() -> None:
 
 
 def test_a_ratio_is_written_as_how_often_ours_fits_into_the_peer() -> None:
-    outcome = Outcome("moments", 0.03, 0.3, "s", 10.0, ">= 8x", True)
-    assert list(cells(outcome)) == ["moments", "30 ms", "300 ms", "10.00x", ">= 8x", "met"]
+    outcome = Outcome("moments", 0.03, 0.3, "s", 10.0, ">= 8x", True, (7.5, 11.25))
+    shown = ["moments", _kernels.isa(), "30 ms", "300 ms", "10.00x", "7.50-11.25", ">= 8x", "met"]
+    assert list(cells(outcome)) == shown
+
+
+def test_the_ratio_of_the_best_times_lies_within_the_spread_over_turns() -> None:
+    ticks = iter([0.0, 1.0, 0.0, 4.0, 0.0, 2.0, 0.0, 5.0, 0.0, 4.0, 0.0, 2.0])  # ours 1, 2, 4; the peer 4, 5, 2
+    race = Race("three turns", lambda: (lambda: None, lambda: None), at_least=3.0)
+    outcome = race.run(replace(SMALL, repeats=3, clock=lambda: next(ticks)))
+    assert (outcome.ours, outcome.peer, outcome.ratio, outcome.met) == (1.0, 2.0, 2.0, False)
+    assert outcome.spread == (0.5, 4.0)
+
+
+def test_a_race_by_processor_time_does_not_count_waiting() -> None:
+    def busy() -> None:
+        end = cpu_time() + 0.02
+        while cpu_time() < end:
+            pass
+
+    race = Race("wait", lambda: (lambda: time.sleep(0.1), busy), at_least=2.0)
+    assert race.run(SMALL).met is False
+    assert race.run(replace(SMALL, clock=cpu_time)).met is True
+
+
+def test_an_outcome_names_the_instruction_set_and_the_spread_as_data() -> None:
+    [outcome] = run_all([Race("one", lambda: (lambda: None, lambda: None))], SMALL, lambda line: None)
+    assert outcome["isa"] == _kernels.isa()
+    assert isinstance(outcome["spread"], tuple)
