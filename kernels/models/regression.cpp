@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "common/exponential.hpp"
 #include "models/tiles.hpp"
 
 namespace bayeswise::models {
@@ -36,14 +37,31 @@ void copy_symmetric(const Sums<>& sums, double* out, int64_t n) {
         for (int64_t j = i; j < n; ++j) out[i * n + j] = out[j * n + i] = sums(i, j);
 }
 
-// log(1 + e^score) - target score, without overflow, and its two derivatives by the score.
-inline double logistic_loss(double score, double target, double& first, double& second) {
-    const double small = std::exp(-std::fabs(score));
-    const double likely = 1.0 / (1.0 + small), unlikely = small / (1.0 + small);
-    first = (score >= 0.0 ? likely : unlikely) - target;
-    if (target == 1.0) first = -(score >= 0.0 ? unlikely : likely);
-    second = likely * unlikely;
-    return std::log1p(small) + std::max(score, 0.0) - target * score;
+// log(1 + x) for x in [0, 1], as exact for a small x: of 1 + x, or of its half and log 2, 2 atanh((m - 1) / (m + 1)).
+BAYESWISE_INLINE double log_one_plus(double x) {
+    const bool halved = x > 0.41421356237309503;
+    const double u = (halved ? x - 1.0 : x) / (halved ? x + 3.0 : x + 2.0), u2 = u * u, u4 = u2 * u2, u8 = u4 * u4;
+    const double low = (1.0 / 3.0 + u2 * (1.0 / 5.0)) + u4 * (1.0 / 7.0 + u2 * (1.0 / 9.0));
+    const double high = (1.0 / 11.0 + u2 * (1.0 / 13.0)) + u4 * (1.0 / 15.0 + u2 * (1.0 / 17.0));
+    const double series = low + u8 * (high + u8 * (1.0 / 19.0 + u2 * (1.0 / 21.0)));
+    return (halved ? 0.6931471805599453 : 0.0) + 2.0 * (u + u * (u2 * series));
+}
+
+// For the rows of a tile log(1 + e^score) - target score, without overflow, and its two derivatives by the score, all of
+// them times the weight of the row.
+BAYESWISE_INLINE void logistic_losses(double* __restrict loss, double* __restrict first, double* __restrict second,
+                                      const double* __restrict scores, const double* __restrict targets,
+                                      const double* __restrict by) {
+    for (int64_t r = 0; r < kTileRows; ++r) {
+        const double score = scores[r], target = targets[r], away = score < 0.0 ? score : -score;
+        const double small = exponential(away > -708.0 ? away : -708.0), total = 1.0 + small;
+        const double likely = 1.0 / total, unlikely = small / total;
+        // 1 - p from the other class where that is the true one, so that no digits are lost near 1.
+        const double yes = score >= 0.0 ? likely : unlikely, no = score >= 0.0 ? unlikely : likely;
+        first[r] = by[r] * (target == 1.0 ? -no : yes);
+        second[r] = by[r] * (likely * unlikely);
+        loss[r] = by[r] * ((log_one_plus(small) + (score > 0.0 ? score : 0.0)) - target * score);
+    }
 }
 
 template <typename T>
@@ -61,21 +79,19 @@ double logistic_pass(Cells<T> values, Vector centre, Vector inverse, Vector weig
     Sums<> slopes(1, tiles.n_padded), curves(n, tiles.n_padded);
     const std::vector<double> wide = padded_weights<double>(weights.data(), 1, n, tiles.n_padded);
     std::vector<double> scores(kTileRows), first(kTileRows), second(kTileRows);
+    std::vector<double> by(kTileRows), target(kTileRows), losses(kTileRows);
     std::vector<double> scaled(tiles.n_padded * kTileRows);
     double loss = 0.0;
     for (int64_t begin = 0; begin < tiles.n_rows; begin += kTileRows) {
         const int64_t here = tiles.fill(begin);
         score_tile<double>(scores.data(), wide.data(), tiles.rows.data(), 1, tiles.n_padded);
-        std::fill(first.begin(), first.end(), 0.0);
-        std::fill(second.begin(), second.end(), 0.0);
-        double tile_loss = 0.0;
-        for (int64_t r = 0; r < here; ++r) {
-            const double by = weighted ? row_weights.data()[begin + r] : 1.0;
-            if (by == 0.0) continue;
-            tile_loss += by * logistic_loss(scores[r], targets.data()[begin + r], first[r], second[r]);
-            first[r] *= by;
-            second[r] *= by;
+        for (int64_t r = 0; r < kTileRows; ++r) {
+            by[r] = r >= here ? 0.0 : weighted ? row_weights.data()[begin + r] : 1.0;
+            target[r] = r < here ? targets.data()[begin + r] : 0.0;
         }
+        on_isa<logistic_losses>(losses.data(), first.data(), second.data(), scores.data(), target.data(), by.data());
+        double tile_loss = 0.0;
+        for (int64_t r = 0; r < here; ++r) tile_loss += losses[r];
         loss += tile_loss;
         on_isa<add_weighted<kPlainBytes>, add_weighted<kAvx2Bytes>, add_weighted<kAvx512Bytes>>(
             slopes.data(), first.data(), tiles.rows.data(), tiles.n_padded);

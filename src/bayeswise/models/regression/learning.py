@@ -36,6 +36,7 @@ from bayeswise.tables.partitions import Pass, SpreadSource
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.names import normal_name
 from bayeswise.tables.schema.null_words import open_like
+from bayeswise.tables.schema.profile import by_column
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Source
 
@@ -128,7 +129,7 @@ def fitted_logistic(
         fit = fit_logistic(design.features, *known, settings, only_weights=only_weights)
     model = LogisticModel.of(design.features, classes, settings, fit, weight)
     numbers = design.matrix[:, : len(schema.numbers)]
-    extents = zip(numbers.min(axis=0).tolist(), numbers.max(axis=0).tolist(), strict=True)
+    extents = zip(by_column(np.minimum, numbers).tolist(), by_column(np.maximum, numbers).tolist(), strict=True)
     return replace(model, extents=tuple((low + 0.0, high + 0.0) for low, high in extents))
 
 

@@ -143,7 +143,7 @@ class Design:
             Vocabulary.of([level for batch in parts for level in batch.vocabularies[c]])
             for c in range(len(schema.categories))
         )
-        features = Features(schema, levels, _marked(schema, parts) if missing == "indicator" else ())
+        features = Features(schema, levels, _marked(schema, parts, in_order) if missing == "indicator" else ())
         if schema.categories:
             features.refuse_no_room(sum(batch.n_rows for batch in parts))
         matrix = _joined([features.matrix(batch) for batch in parts])
@@ -162,11 +162,12 @@ class Design:
         return values if self.whole is None else values[self.whole]
 
 
-def _marked(schema: Schema, parts: list[Batch]) -> tuple[str, ...]:
-    """The columns with a missing cell in any row."""
+def _marked(schema: Schema, parts: list[Batch], whole: list[bool]) -> tuple[str, ...]:
+    """The columns with a missing cell in any row; `whole` says which parts have all of their numbers."""
     found = np.zeros(len(markable(schema)), dtype=bool)
-    for batch in parts:
-        found |= missing_columns(batch)
+    for batch, has_all in zip(parts, whole, strict=True):
+        if not has_all or schema.categories:
+            found |= missing_columns(batch)
     return tuple(name for name, there in zip(markable(schema), found.tolist(), strict=True) if there)
 
 
