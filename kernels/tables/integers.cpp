@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <limits>
 #include <stdexcept>
+#include <vector>
 
+#include "common/isa.hpp"
 #include "common/require.hpp"
 
 namespace nb = nanobind;
@@ -34,12 +36,55 @@ void each_cell(const Cells<T>& values, Visit visit) {
     }
 }
 
+// low[c] and high[c] take in the cells of column c, where those of a row stand side by side.
+template <typename T>
+BAYESWISE_INLINE void widen_by_rows(int64_t* __restrict low, int64_t* __restrict high, const T* __restrict cells,
+                                    int64_t row_step, int64_t n_rows, int64_t n_columns) {
+    for (int64_t r = 0; r < n_rows; ++r, cells += row_step)
+        for (int64_t c = 0; c < n_columns; ++c) {
+            const int64_t value = static_cast<int64_t>(cells[c]);
+            low[c] = value < low[c] ? value : low[c];
+            high[c] = value > high[c] ? value : high[c];
+        }
+}
+
+// bits[c] |= 2^(value - lowest[c]) for values less than 64 above the lowest.
+template <typename T>
+BAYESWISE_INLINE void mark_by_rows(uint64_t* __restrict bits, const int64_t* __restrict lowest,
+                                   const T* __restrict cells, int64_t row_step, int64_t n_rows, int64_t n_columns) {
+    for (int64_t r = 0; r < n_rows; ++r, cells += row_step)
+        for (int64_t c = 0; c < n_columns; ++c) {
+            const uint64_t offset =
+                static_cast<uint64_t>(static_cast<int64_t>(cells[c])) - static_cast<uint64_t>(lowest[c]);
+            bits[c] |= uint64_t(offset < 64) << (offset & 63);
+        }
+}
+
+// The offset of each value from the lowest of its column, or the code of an unseen one, where all offsets fit a byte.
+template <typename T>
+BAYESWISE_INLINE void offsets_by_rows(int8_t* __restrict out, const int64_t* __restrict lowest,
+                                      const int64_t* __restrict sizes, const T* __restrict cells, int64_t row_step,
+                                      int64_t n_rows, int64_t n_columns) {
+    for (int64_t r = 0; r < n_rows; ++r, cells += row_step, out += n_columns)
+        for (int64_t c = 0; c < n_columns; ++c) {
+            const int64_t value = static_cast<int64_t>(cells[c]);
+            const int64_t offset =
+                static_cast<int64_t>(static_cast<uint64_t>(value) - static_cast<uint64_t>(lowest[c]));
+            const bool inside = (value >= lowest[c]) & (offset >= 0) & (offset < sizes[c]);
+            out[c] = static_cast<int8_t>(inside ? offset : kUnseen);
+        }
+}
+
 // lowest[c] and highest[c] take in the values of column c.
 template <typename T>
 void widen_extents(Cells<T> values, Vector<int64_t> lowest, Vector<int64_t> highest) {
     require(lowest.shape(0) == values.shape(1) && highest.shape(0) == values.shape(1), "extents differ in columns");
     int64_t *low = lowest.data(), *high = highest.data();
     nb::gil_scoped_release release;
+    if (values.stride(1) == 1) {
+        on_isa<widen_by_rows<T>>(low, high, values.data(), values.stride(0), values.shape(0), values.shape(1));
+        return;
+    }
     each_cell<T>(values, [=](int64_t, int64_t c, int64_t value) {
         low[c] = std::min(low[c], value);
         high[c] = std::max(high[c], value);
@@ -73,7 +118,17 @@ void mark_integers(Cells<T> values, Vector<const int64_t> lowest, Vector<const i
                    Vector<const int64_t> starts, Vector<uint8_t> seen) {
     const Layout layout(lowest, sizes, starts, values.shape(1), seen.shape(0));
     uint8_t* mark = seen.data();
+    const int64_t n_columns = values.shape(1);
     nb::gil_scoped_release release;
+    if (values.stride(1) == 1 &&
+        std::all_of(layout.sizes, layout.sizes + n_columns, [](int64_t n) { return n <= 64; })) {
+        std::vector<uint64_t> bits(n_columns);
+        on_isa<mark_by_rows<T>>(bits.data(), layout.lowest, values.data(), values.stride(0), values.shape(0),
+                                n_columns);
+        for (int64_t c = 0; c < n_columns; ++c)
+            for (int64_t k = 0; k < layout.sizes[c]; ++k) mark[layout.starts[c] + k] |= bits[c] >> k & 1;
+        return;
+    }
     each_cell<T>(values, [&](int64_t, int64_t c, int64_t value) {
         const int64_t at = layout.entry(c, value);
         if (at >= 0) mark[at] = 1;
@@ -90,6 +145,17 @@ void recode_integers(Codes<Code> codes, Cells<T> values, Vector<const int64_t> l
     Code* out = codes.data();
     const int64_t n_columns = values.shape(1);
     nb::gil_scoped_release release;
+    if constexpr (sizeof(Code) == 1) {
+        bool are_offsets = values.stride(1) == 1;
+        for (int64_t c = 0; c < n_columns && are_offsets; ++c)
+            for (int64_t k = 0; k < layout.sizes[c] && are_offsets; ++k)
+                are_offsets = k < 128 && table[layout.starts[c] + k] == k;
+        if (are_offsets) {
+            on_isa<offsets_by_rows<T>>(out, layout.lowest, layout.sizes, values.data(), values.stride(0),
+                                       values.shape(0), n_columns);
+            return;
+        }
+    }
     each_cell<T>(values, [&](int64_t r, int64_t c, int64_t value) {
         const int64_t at = layout.entry(c, value);
         out[r * n_columns + c] = static_cast<Code>(at >= 0 ? table[at] : kUnseen);

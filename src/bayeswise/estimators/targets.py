@@ -136,7 +136,9 @@ def labels_of(values: Any) -> Labels:
         low, high = int(values.min()), int(values.max())
         if high - low <= 4 * len(values) + 1024:
             seen = np.bincount(values - low, minlength=high - low + 1) > 0
-            codes = (np.cumsum(seen) - 1).astype(np.int32)[values - low]
+            codes = (
+                (values - low).astype(np.int32) if seen.all() else (np.cumsum(seen) - 1).astype(np.int32)[values - low]
+            )
             return Labels(codes, Vocabulary((np.flatnonzero(seen) + low).tolist()))
     classes, codes = np.unique(values, return_inverse=True)
     return Labels(codes.astype(np.int32), Vocabulary(classes.tolist()))

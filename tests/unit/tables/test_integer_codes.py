@@ -22,6 +22,27 @@ def test_codes_are_positions_in_the_vocabulary(kind) -> None:  # type: ignore[no
     assert coder.encode(values).T.tolist() == [levels[c].encode(values[:, c].tolist()).tolist() for c in range(4)]
 
 
+@pytest.mark.parametrize("isa", _kernels.available_isas())
+@pytest.mark.parametrize("kind", [np.int8, np.int32, np.int64])
+@pytest.mark.parametrize("most", [64, 65, 100])
+def test_rows_that_stand_side_by_side_get_the_same_codes(isa: str, kind: type, most: int) -> None:
+    before = _kernels.isa()
+    _kernels.use_isa(isa)
+    try:
+        values = np.random.default_rng(3).integers(-7, most - 7, size=(5_000, 7)).astype(kind)
+        values[:, 2] = values[:, 2] // 2 * 2  # some integers are not there
+        levels = integer_levels(values)
+        assert levels == [Vocabulary(np.unique(column).tolist()) for column in values.T]
+        for known in (levels, [Vocabulary(range(-3, 3))] * 7):
+            coder = IntegerCodes.of(known)
+            assert coder is not None
+            expected = [each.encode(column.tolist()) for each, column in zip(known, values.T, strict=True)]
+            found = coder.encode(values)
+            assert (np.where(np.array(expected) < 0, -2, expected) == np.where(found < 0, -2, found).T).all()
+    finally:
+        _kernels.use_isa(before)
+
+
 def test_levels_are_recoded_by_a_table_whose_last_entry_is_for_missing_ones() -> None:
     table = np.array([4, -3, 7, -1], dtype=np.int32)
     levels = np.random.default_rng(2).integers(-1, 3, 100).astype(np.int32)

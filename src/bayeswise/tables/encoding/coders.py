@@ -14,6 +14,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, IntArray
 from bayeswise.foundation.errors import KindError, SchemaError, UnseenLevelError
+from bayeswise.foundation.threads import each
 from bayeswise.render.labels import quoted
 from bayeswise.tables.batch import MISSING, UNSEEN, TextBlock
 from bayeswise.tables.schema.labels import Label, LabelKey, LabelType, Vocabulary, as_label, label_key
@@ -223,6 +224,7 @@ class WordCoder:
 
 
 WIDEST = 1 << 16
+ROWS_OF_A_PIECE = 1 << 17  # worth a thread
 _TYPES = ("int64", "int32", "int16", "int8", "uint8")
 
 
@@ -243,7 +245,7 @@ class IntegerCodes:
     def of(cls, vocabularies: Sequence[Vocabulary]) -> IntegerCodes | None:
         """From the levels of each column; None if they are not integers, or lie too far apart for a table."""
         tables = {}  # by vocabulary: thousands of columns share a few
-        for vocabulary in {id(each): each for each in vocabularies}.values():
+        for vocabulary in {id(levels): levels for levels in vocabularies}.values():
             table = _table(vocabulary)
             if table is None:
                 return None
@@ -279,14 +281,12 @@ def integer_levels(values: Any) -> list[Vocabulary] | None:
     if len(values) == 0:
         return None
     cells = kernel_integers(values)
-    lowest, highest = (values[0].astype(np.int64) for _ in range(2))
-    _kernels.widen_extents(cells, lowest, highest)
+    lowest, highest = _extents(cells)
     if not _is_narrow(lowest.astype(object), highest.astype(object)):
         return None
     sizes = highest - lowest + 1
     starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    seen = np.zeros(int(sizes.sum()), dtype=np.uint8)
-    _kernels.mark_integers(cells, lowest, sizes, starts, seen)
+    seen = np.bitwise_or.reduce(each(lambda part: _seen(part, lowest, sizes, starts), _pieces(cells)))
     marks = seen.tobytes()
     known: dict[tuple[int, bytes], Vocabulary] = {}  # columns with the same integers share their levels
     found = []
@@ -296,6 +296,29 @@ def integer_levels(values: Any) -> list[Vocabulary] | None:
             known[key] = Vocabulary.trusted(tuple((np.flatnonzero(seen[start : start + size]) + low).tolist()))
         found.append(known[key])
     return found
+
+
+def _extents(cells: Any) -> tuple[IntArray, IntArray]:
+    """(n_columns,) the least and the largest integer of each column."""
+
+    def of_piece(part: Any) -> tuple[IntArray, IntArray]:
+        lowest, highest = (part[0].astype(np.int64) for _ in range(2))
+        _kernels.widen_extents(part, lowest, highest)
+        return lowest, highest
+
+    lows, highs = zip(*each(of_piece, _pieces(cells)), strict=True)
+    return np.minimum.reduce(lows), np.maximum.reduce(highs)
+
+
+def _pieces(cells: Any) -> list[Any]:
+    return [cells[first : first + ROWS_OF_A_PIECE] for first in range(0, len(cells), ROWS_OF_A_PIECE)]
+
+
+def _seen(cells: Any, lowest: IntArray, sizes: IntArray, starts: IntArray) -> Any:
+    """(sum of sizes,) 1 for each integer that is in its column."""
+    seen = np.zeros(int(sizes.sum()), dtype=np.uint8)
+    _kernels.mark_integers(cells, lowest, sizes, starts, seen)
+    return seen
 
 
 def _table(vocabulary: Vocabulary) -> tuple[int, CodeArray] | None:
