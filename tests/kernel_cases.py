@@ -18,7 +18,9 @@ def gaussian_kernels(g: np.random.Generator, values: np.ndarray, k: int) -> Arra
     _kernels.linear_scores(scores, values, np.stack([mean[0], low[0]]), mean, g.normal(size=(1, k)))
     joint = np.zeros((n, k))
     _kernels.add_normal(joint, values, mean, low, inverse, g.normal(size=(k, d)))
-    return [full, diagonal, scores, joint]
+    shares, evidence = np.zeros((n, k)), np.zeros(n)
+    _kernels.normalise_rows(shares, joint, np.empty(0), evidence)
+    return [full, diagonal, scores, joint, shares, evidence]
 
 
 def regression_kernels(g: np.random.Generator, values: np.ndarray, k: int) -> Arrays:

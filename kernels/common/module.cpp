@@ -20,6 +20,7 @@ void bind_likelihood(nb::module_& m);
 void bind_pool(nb::module_& m);
 void bind_screen(nb::module_& m);
 void bind_gaussian(nb::module_& m);
+void bind_posteriors(nb::module_& m);
 void bind_regression(nb::module_& m);
 void bind_softmax(nb::module_& m);
 void bind_row_order(nb::module_& m);
@@ -60,6 +61,7 @@ NB_MODULE(_kernels, m) {
     tables::bind_words(m);
     tables::bind_integers(m);
     models::bind_gaussian(m);
+    models::bind_posteriors(m);
     models::bind_regression(m);
     models::bind_softmax(m);
     models::bind_row_order(m);

@@ -21,6 +21,13 @@ struct Register {
 };
 #endif
 
+// Whether numbers can change places between registers.
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define BAYESWISE_SHUFFLES 1
+#endif
+#endif
+
 // The widths of plain, AVX2 and AVX-512: on_isa<f<16>, f<32>, f<64>> takes each with its own.
 constexpr int kPlainBytes = 16, kAvx2Bytes = 32, kAvx512Bytes = 64;
 

@@ -13,6 +13,7 @@
 
 #include "common/registers.hpp"
 #include "common/require.hpp"
+#include "common/turning.hpp"
 
 namespace nb = nanobind;
 
@@ -49,9 +50,11 @@ BAYESWISE_INLINE void whitened_squares(double* __restrict squares, double* __res
                                        const double* mean, const double* mean_low, const double* inverse,
                                        int64_t n_columns, bool diagonal) {
     using Rows = typename Register<double, W>::type;
-    for (int64_t c = 0; c < n_columns; ++c)
-        for (int64_t r = 0; r < kTileRows; ++r)
-            scores[kTileRows * c + r] = inverse[c] * ((columns[kTileRows * c + r] - mean[c]) - mean_low[c]);
+    for (int64_t c = 0; c < n_columns; ++c) {
+        const double centre = mean[c], low = mean_low[c], by = inverse[c];
+        for (int64_t r = kTileRows * c; r < kTileRows * (c + 1); r += kHalf<W>)
+            store<double, W>(scores + r, by * ((load<double, W>(columns + r) - centre) - low));
+    }
     for (int64_t slice = 0; slice < kTileRows; slice += 2 * kHalf<W>) {
         const double* u = scores + slice;
         Rows sum0 = {}, sum1 = {};
@@ -109,11 +112,11 @@ BAYESWISE_INLINE void centred(double* __restrict scores, const double* __restric
 // The rows of a tile, turned: column c of row r stands at columns[16 c + r]; rows beyond the last are copies of it.
 template <typename T>
 void turn(const Cells<T>& values, int64_t first, int64_t n_rows, double* columns) {
-    const int64_t n_columns = values.shape(1), row_step = values.stride(0), column_step = values.stride(1);
-    for (int64_t r = 0; r < kTileRows; ++r) {
-        const T* row = values.data() + (first + std::min(r, n_rows - 1)) * row_step;
-        for (int64_t c = 0; c < n_columns; ++c) columns[c * kTileRows + r] = static_cast<double>(row[c * column_step]);
-    }
+    const int64_t n_columns = values.shape(1), row_step = values.stride(0);
+    const T* from = values.data() + first * row_step;
+    turn_rows<T>(columns, from, row_step, values.stride(1), n_rows, n_columns, kTileRows);
+    for (int64_t c = 0; c < n_columns && n_rows < kTileRows; ++c)
+        std::fill(columns + c * kTileRows + n_rows, columns + (c + 1) * kTileRows, columns[c * kTileRows + n_rows - 1]);
 }
 
 // A turned tile, with columns of zeros up to a whole number of blocks.

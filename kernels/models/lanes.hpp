@@ -32,12 +32,6 @@ BAYESWISE_INLINE void pairwise_sums(C* parts, C* sums) {
     for (int r = 0; r < R; ++r) sums[r] = parts[r];
 }
 
-#if defined(__has_builtin)
-#if __has_builtin(__builtin_shufflevector)
-#define BAYESWISE_SHUFFLES 1
-#endif
-#endif
-
 #ifdef BAYESWISE_SHUFFLES
 template <typename C> using Full = typename Register<C, 64>::type;
 

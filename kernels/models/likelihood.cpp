@@ -13,6 +13,7 @@
 
 #include "common/isa.hpp"
 #include "common/require.hpp"
+#include "common/turning.hpp"
 
 namespace nb = nanobind;
 
@@ -44,12 +45,12 @@ inline void add_with_error(double& total, double& error, double term) {
     total = sum;
 }
 
-// sum[r] += log p(x_rc | state) over a block of columns, for one state and one tile; missing cells add nothing. A row has
+// sum[r] = log p(x_rc | state) over a block of columns, for one state and one tile; missing cells add nothing. A row has
 // the same bits whether or not another row of its tile has missing cells.
 BAYESWISE_INLINE void add_block(double* __restrict sum, const double* __restrict columns, const double* mean,
                                 const double* mean_low, const double* precision, const double* log_peak,
                                 int64_t n_columns, bool has_missing) {
-    double partial[kTileRows] = {0.0}, peaks[kTileRows] = {0.0};
+    double squares[kTileRows] = {0.0}, peaks[kTileRows] = {0.0};
     double peak = 0.0;
     for (int64_t c = 0; c < n_columns; ++c) {
         const double* x = columns + c * kTileRows;
@@ -57,38 +58,27 @@ BAYESWISE_INLINE void add_block(double* __restrict sum, const double* __restrict
         if (has_missing) {
             for (int64_t r = 0; r < kTileRows; ++r) {
                 const double z = ((x[r] - m) - low) * inverse;
-                partial[r] -= x[r] == x[r] ? 0.5 * (z * z) : 0.0;
+                squares[r] += x[r] == x[r] ? z * z : 0.0;
                 peaks[r] += x[r] == x[r] ? top : 0.0;
             }
         } else {
             peak += top;
             for (int64_t r = 0; r < kTileRows; ++r) {
                 const double z = ((x[r] - m) - low) * inverse;
-                partial[r] -= 0.5 * (z * z);
+                squares[r] += z * z;
             }
         }
     }
-    if (has_missing)
-        for (int64_t r = 0; r < kTileRows; ++r) sum[r] = partial[r] + peaks[r];
-    else
-        for (int64_t r = 0; r < kTileRows; ++r) sum[r] = partial[r] + peak;
+    for (int64_t r = 0; r < kTileRows; ++r) sum[r] = (has_missing ? peaks[r] : peak) - 0.5 * squares[r];
 }
 
 template <typename T>
 bool turn_tile(const Cells<T>& values, int64_t first, int64_t n_rows, double* columns) {
-    bool has_missing = false;
-    const int64_t n_columns = values.shape(1), row_step = values.stride(0), column_step = values.stride(1);
-    for (int64_t r = 0; r < n_rows; ++r) {
-        const T* row = values.data() + (first + r) * row_step;
-        for (int64_t c = 0; c < n_columns; ++c) {
-            const double x = static_cast<double>(row[c * column_step]);
-            has_missing |= x != x;
-            columns[c * kTileRows + r] = x;
-        }
-    }
-    for (int64_t c = 0; c < n_columns; ++c)
+    const int64_t n_columns = values.shape(1), row_step = values.stride(0);
+    const T* from = values.data() + first * row_step;
+    for (int64_t c = 0; c < n_columns && n_rows < kTileRows; ++c)
         std::fill(columns + c * kTileRows + n_rows, columns + (c + 1) * kTileRows, 0.0);
-    return has_missing;
+    return turn_rows<T>(columns, from, row_step, values.stride(1), n_rows, n_columns, kTileRows);
 }
 
 template <typename T>
@@ -115,13 +105,21 @@ void add_normal(Matrix log_joint, Cells<T> values, Constants mean, Constants mea
         const bool has_missing = turn_tile(values, first, here, columns.data());
         for (int64_t k = 0; k < p.n_states; ++k) {
             double* joint = log_joint.data() + first * p.n_states + k;
-            for (int64_t r = 0; r < here; ++r) total[r] = joint[r * p.n_states];
-            std::fill(error.begin(), error.end(), 0.0);
-            for (int64_t c = 0; c < p.n_columns; c += kBlockColumns) {
+            const auto add = [&](int64_t c) {
                 const int64_t at = k * p.n_columns + c;
                 on_isa<add_block>(part.data(), columns.data() + c * kTileRows, p.mean + at, p.mean_low + at,
                                   p.precision + at, p.log_peak + at, std::min(kBlockColumns, p.n_columns - c),
                                   has_missing);
+            };
+            if (p.n_columns <= kBlockColumns) {  // one sum, rounded once
+                add(0);
+                for (int64_t r = 0; r < here; ++r) joint[r * p.n_states] += part[r];
+                continue;
+            }
+            for (int64_t r = 0; r < here; ++r) total[r] = joint[r * p.n_states];
+            std::fill(error.begin(), error.end(), 0.0);
+            for (int64_t c = 0; c < p.n_columns; c += kBlockColumns) {
+                add(c);
                 for (int64_t r = 0; r < here; ++r) add_with_error(total[r], error[r], part[r]);
             }
             // An infinite total has no error term worth adding.

@@ -157,6 +157,7 @@ def squared_distances(
 def linear_scores(
     out: FloatArray, values: Values, centre: FloatArray, weights: FloatArray, constants: FloatArray
 ) -> None: ...
+def normalise_rows(out: FloatArray, log_joint: FloatArray, share: FloatArray, log_evidence: FloatArray) -> int: ...
 
 # -- pool.cpp: what is believed of the rows of a pool, kept up to date label by label ---------------------------------
 

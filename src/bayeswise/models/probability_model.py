@@ -12,7 +12,7 @@ from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NoSuchAnswerError
 from bayeswise.models.table_model import ScoredRows, TableModel, where_rows_are
-from bayeswise.posteriors.normalise import Posterior, log_posterior, normalise
+from bayeswise.posteriors.normalise import Posterior, log_posterior, shares_of
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, find_state
 
@@ -45,7 +45,7 @@ class ProbabilityModel(TableModel):
     # -- what it says about rows ------------------------------------------------------------------------------
     def probability(self, batch: Batch) -> FloatArray:
         """(n_rows, n_states) the posterior of encoded rows."""
-        return normalise(self.log_relative(batch)).probability
+        return shares_of(self.log_relative(batch))
 
     def recoded(self, batch: Batch) -> Batch:
         """The rows with their levels as positions in those that the model knows; others are unseen."""
@@ -61,7 +61,7 @@ class ProbabilityModel(TableModel):
         probability = np.empty(log_relative.shape)
 
         def divide(part: slice) -> None:
-            normalise(log_relative[part], out=probability[part], first_row=part.start)
+            shares_of(log_relative[part], out=probability[part], first_row=part.start)
 
         over_ranges(divide, len(log_relative))
         return probability

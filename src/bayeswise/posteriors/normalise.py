@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise import _kernels
+from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, row_number
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.tables.schema.labels import Label
@@ -48,18 +49,38 @@ def normalise(
     ([[0.75, 0.25]], [-999.7123])
     """
     joint = _rows_of(log_joint)
-    share = _share(undefined, prior, joint.shape[1])
-    probability = np.empty(joint.shape) if out is None else _checked_out(out, joint)
     log_evidence = np.empty(len(joint))  # (n_rows,)
-    for rows, log_block, log_top, impossible in _shifted(joint, first_row, share is not None):
-        np.exp(log_block, out=log_block)
-        total = _sum_over_states(log_block)  # (n_block_rows,)
-        log_block /= total
-        if impossible is not None and share is not None:
-            log_block[:, impossible] = share[:, None]
-        probability[rows] = log_block.T
-        log_evidence[rows] = np.log(total, out=total) + log_top
-    return Posterior(probability, log_evidence)
+    return Posterior(_divided(joint, undefined, prior, out, first_row, log_evidence), log_evidence)
+
+
+def shares_of(log_joint: ArrayLike, *, out: FloatArray | None = None, first_row: int = 0) -> FloatArray:
+    """p(state | row) alone, as `normalise` has it, (n_rows, n_states).
+
+    >>> shares_of([[-1000.0, -1000.0 - np.log(3.0)]]).round(12).tolist()
+    [[0.75, 0.25]]
+    """
+    return _divided(_rows_of(log_joint), "error", None, out, first_row, np.empty(0))
+
+
+def _divided(
+    joint: FloatArray,
+    undefined: Undefined,
+    prior: FloatArray | None,
+    out: FloatArray | None,
+    first_row: int,
+    log_evidence: FloatArray,
+) -> FloatArray:
+    """The posterior, and the log-evidence in its place if that has one for each row."""
+    share = _share(undefined, prior, joint.shape[1])
+    found = np.empty(joint.shape) if out is None else _checked_out(out, joint)
+    target = found if found.flags.c_contiguous else np.empty(joint.shape)
+    joint = np.ascontiguousarray(joint)
+    stopped = _kernels.normalise_rows(target, joint, np.empty(0) if share is None else share, log_evidence)
+    if stopped < len(joint):
+        _refuse(joint[stopped], first_row + stopped)
+    if target is not found:
+        found[:] = target
+    return found
 
 
 def log_posterior(
@@ -74,7 +95,7 @@ def log_posterior(
     """
     joint = _rows_of(log_joint)
     log_probability = np.empty(joint.shape)  # (n_rows, n_states)
-    for rows, log_block, _, _ in _shifted(joint, first_row, allowed=undefined == "uniform"):
+    for rows, log_block in _shifted(joint, first_row, allowed=undefined == "uniform"):
         others = np.exp(log_block)
         # The largest term is exp(0) = 1: left out of the sum, log1p keeps what 1 + tiny would swallow.
         others[np.argmax(log_block, axis=0), np.arange(log_block.shape[1])] = 0.0
@@ -93,10 +114,8 @@ def _sum_over_states(terms: FloatArray) -> FloatArray:
     return np.asarray(terms[0] + terms[1] if len(terms) == 2 else terms[0].copy())
 
 
-def _shifted(
-    joint: FloatArray, first_row: int, allowed: bool
-) -> Iterator[tuple[slice, FloatArray, FloatArray, BoolArray | None]]:
-    """Blocks of rows as (n_states, n_block_rows) less their top, the top, and which rows are impossible."""
+def _shifted(joint: FloatArray, first_row: int, allowed: bool) -> Iterator[tuple[slice, FloatArray]]:
+    """Blocks of rows as (n_states, n_block_rows) less their top."""
     n_rows, n_states = joint.shape
     size = max(1, min(n_rows, _BLOCK_CELLS // n_states))
     buffer = np.empty((n_states, size))
@@ -105,33 +124,29 @@ def _shifted(
         log_block = buffer[:, : rows.stop - start]
         log_block[:] = joint[rows].T
         log_top = log_block.max(axis=0)
-        impossible = None
-        if not np.isfinite(log_top).all():
-            impossible = _impossible(log_block, log_top, first_row + start, allowed)
-            log_block[:, impossible] = 0.0
+        refused = ~np.isfinite(log_top) & ~(allowed & (log_top == -np.inf))
+        if refused.any():
+            k = int(np.argmax(refused))
+            _refuse(log_block[:, k], first_row + start + k)
+        impossible = log_top == -np.inf
+        if impossible.any():
+            log_block[:, impossible] = log_top[impossible] = 0.0
         with np.errstate(over="ignore"):  # -1.7e308 - 1e308 is minus infinity, as it should be
-            log_block -= np.where(impossible, 0.0, log_top) if impossible is not None else log_top
-        yield rows, log_block, log_top, impossible
+            log_block -= log_top
+        yield rows, log_block
 
 
-def _impossible(log_block: FloatArray, log_top: FloatArray, first_row: int, allowed: bool) -> BoolArray:
-    """Which rows of a block are -inf in every state; NaN, +inf and what is not allowed are errors."""
-    broken = np.isnan(log_top) | (log_top == np.inf)
-    if broken.any():
-        k = int(np.argmax(broken))
+def _refuse(log_row: FloatArray, row: int) -> NoReturn:
+    """A row whose largest number is not finite."""
+    if np.isnan(log_row).any() or log_row.max() == np.inf:
         raise ParameterError(
-            f"the log joint of row {row_number(first_row + k)} is {log_block[:8, k].tolist()}; it must be finite or "
-            "-inf",
+            f"the log joint of row {row_number(row)} is {log_row[:8].tolist()}; it must be finite or -inf",
             fix="look for an infinite cell or a zero variance in that row",
         )
-    impossible: BoolArray = log_top == -np.inf
-    if not allowed:
-        k = int(np.argmax(impossible))
-        raise ImpossibleEvidenceError(
-            f"row {row_number(first_row + k)} has probability 0 in every state, so that its posterior is 0/0",
-            fix='use smoothing above 0 in the model; a call of normalise itself takes undefined="prior" or "uniform"',
-        )
-    return impossible
+    raise ImpossibleEvidenceError(
+        f"row {row_number(row)} has probability 0 in every state, so that its posterior is 0/0",
+        fix='use smoothing above 0 in the model; a call of normalise itself takes undefined="prior" or "uniform"',
+    )
 
 
 def _share(undefined: Undefined, prior: FloatArray | None, n_states: int) -> FloatArray | None:

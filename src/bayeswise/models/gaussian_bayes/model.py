@@ -38,7 +38,7 @@ from bayeswise.models.probability_model import Gaussians
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.posteriors.line_regions import BayesError, Regions
-from bayeswise.posteriors.normalise import normalise
+from bayeswise.posteriors.normalise import shares_of
 from bayeswise.statistics import Grouped, Moments, PatternScatter, Product
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema
@@ -217,7 +217,7 @@ class GaussianBayesModel(Classifier):
         def divide(rows: slice) -> None:
             view = joint[rows]
             view += self.log_prior
-            normalise(view, out=view, first_row=rows.start)
+            shares_of(view, out=view, first_row=rows.start)
 
         over_ranges(divide, len(joint))
         return joint

@@ -27,7 +27,7 @@ from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.parameter_counts import ParameterCounts, parameter_counts
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
-from bayeswise.posteriors.normalise import Posterior, normalise
+from bayeswise.posteriors.normalise import Posterior, normalise, shares_of
 from bayeswise.statistics import Product
 from bayeswise.statistics.extents import MOST_COLUMNS, Extents, Span
 from bayeswise.store.fields import added_later
@@ -147,7 +147,10 @@ class NaiveBayesModel(Classifier):
         return self.log_joint(batch)
 
     def probability(self, batch: Batch) -> FloatArray:
-        return self._posterior(batch).probability
+        try:
+            return _shares(self._sums(batch))
+        except ImpossibleEvidenceError:
+            return self._posterior(batch).probability
 
     def log_evidence(self, table: Any) -> FloatArray:
         """(n_rows,) log p(row): small for rows unlike any that were learned."""
@@ -315,6 +318,16 @@ def _normalised(joint: FloatArray) -> Posterior:
 
     over_ranges(divide, len(joint))
     return Posterior(joint, log_evidence)
+
+
+def _shares(joint: FloatArray) -> FloatArray:
+    """The posterior in the place of the log joint, without its evidence."""
+
+    def divide(rows: slice) -> None:
+        shares_of(joint[rows], out=joint[rows], first_row=rows.start)
+
+    over_ranges(divide, len(joint))
+    return joint
 
 
 def _words(scores: Any, batch: Batch, log_text: FloatArray) -> tuple[tuple[str, FloatArray], ...]:
