@@ -57,6 +57,16 @@ BAYESWISE_INLINE void sums_of_eight(const Full<C>* of, C* sums) {
 }
 #endif
 
+#ifdef BAYESWISE_SHUFFLES
+// The sums of each two neighbours in x and then in y.
+template <typename C, int W, int... k>
+BAYESWISE_INLINE typename Register<C, W>::type sums_of_neighbours(const typename Register<C, W>::type& x,
+                                                                  const typename Register<C, W>::type& y,
+                                                                  std::integer_sequence<int, k...>) {
+    return __builtin_shufflevector(x, y, 2 * k...) + __builtin_shufflevector(x, y, (2 * k + 1)...);
+}
+#endif
+
 // The sums of each of the R rows, of which W bytes after W bytes stand in registers.
 template <int R, typename C, int W>
 BAYESWISE_INLINE void sums_of_rows(const typename Register<C, W>::type* of, C* sums) {
@@ -64,6 +74,15 @@ BAYESWISE_INLINE void sums_of_rows(const typename Register<C, W>::type* of, C* s
 #ifdef BAYESWISE_SHUFFLES
     if constexpr (W == 64) {
         sums_of_eight<C>(of, sums);
+        return;
+    } else {  // eight registers are added pair by pair until one is left, which has one or two sums of each row
+        constexpr std::make_integer_sequence<int, int(kStep)> places;
+        static_assert(R * lane_of<C>() / kStep == 8);
+        typename Register<C, W>::type left[4];
+        for (int k = 0; k < 4; ++k) left[k] = sums_of_neighbours<C, W>(of[2 * k], of[2 * k + 1], places);
+        for (int k = 0; k < 2; ++k) left[k] = sums_of_neighbours<C, W>(left[2 * k], left[2 * k + 1], places);
+        left[0] = sums_of_neighbours<C, W>(left[0], left[1], places);
+        for (int r = 0; r < R; ++r) sums[r] = kStep == R ? left[0][r] : left[0][2 * r] + left[0][2 * r + 1];
         return;
     }
 #endif
