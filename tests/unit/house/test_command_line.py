@@ -166,6 +166,20 @@ print("loaded:", *codes, *sorted((heavy | {{f"bayeswise.{{name}}" for name in ot
     assert answer.stdout.splitlines()[-1] == "loaded: 0 0 0 0 0 0 0"
 
 
+def test_the_default_fit_of_a_small_table_leaves_out_what_only_large_or_other_tables_need(tmp_path: Path) -> None:
+    golf, model = Path(__file__).parents[3] / "examples" / "golf.csv", tmp_path / "golf.bayeswise"
+    script = f"""
+import sys
+from bayeswise.cli import main
+code = main(["fit", {str(golf)!r}, "-t", "play", "-o", {str(model)!r}])
+heavy = {{"scipy.optimize", "scipy.sparse", "scipy.stats", "scipy.spatial", "scipy.integrate", "pydantic", "sklearn",
+    "duckdb", "narwhals", "pandas", "polars", "pyarrow", "matplotlib"}}
+print("loaded:", code, *sorted(heavy & set(sys.modules)))
+"""
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert answer.stdout.splitlines()[-1] == "loaded: 0"
+
+
 def test_nothing_is_said_about_what_python_did_not_free_at_the_end(tmp_path: Path) -> None:
     golf, model = Path(__file__).parents[3] / "examples" / "golf.csv", tmp_path / "golf.bayeswise"
     bw.fit(str(golf), target="play", model="naive-bayes").save(model)
