@@ -180,6 +180,19 @@ print("loaded:", code, *sorted(heavy & set(sys.modules)))
     assert answer.stdout.splitlines()[-1] == "loaded: 0"
 
 
+def test_a_logistic_model_answers_without_scipy(tmp_path: Path) -> None:
+    examples, model = Path(__file__).parents[3] / "examples", tmp_path / "golf.bayeswise"
+    bw.fit(str(examples / "golf.csv"), target="play", model="logistic").save(model)
+    script = f"""
+import sys
+from bayeswise.cli import main
+code = main(["predict", {str(model)!r}, {str(examples / "golf-tomorrow.csv")!r}])
+print("loaded:", code, *sorted({{"scipy"}} & set(sys.modules)))
+"""
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert answer.stdout.splitlines()[-1] == "loaded: 0"
+
+
 def test_nothing_is_said_about_what_python_did_not_free_at_the_end(tmp_path: Path) -> None:
     golf, model = Path(__file__).parents[3] / "examples" / "golf.csv", tmp_path / "golf.bayeswise"
     bw.fit(str(golf), target="play", model="naive-bayes").save(model)

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve
 
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.cholesky import cho_factor, cho_solve
 from bayeswise.models.regression.solving.newton import EPSILON, Certificate, Penalty
 from bayeswise.models.regression.solving.softmax import SoftmaxLoss
 

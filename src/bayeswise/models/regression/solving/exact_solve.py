@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from numpy.linalg import LinAlgError
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.cholesky import cho_factor, cho_solve
 from bayeswise.foundation.dyadic import Dyadic
 
 SINGULAR = 1e-13  # the square of the least pivot of a Cholesky factor, in units of the largest

@@ -12,9 +12,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from numpy.linalg import LinAlgError
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.cholesky import cho_factor, cho_solve
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.special import gammaln
 from bayeswise.models.regression.solving.normal_equations import sparse_minimum, subgradient

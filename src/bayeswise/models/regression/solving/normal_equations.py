@@ -22,10 +22,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from numpy.linalg import LinAlgError
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.cholesky import cho_factor, cho_solve
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.special import gammaln
 from bayeswise.models.regression.features import refuse_extreme
