@@ -358,6 +358,18 @@ def test_little_time_drops_the_dearest_candidates_first(monkeypatch: pytest.Monk
     assert "naive-bayes" not in dropped
 
 
+def test_a_calibration_that_cannot_be_worth_its_numbers_is_not_fitted(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise AssertionError("35 free numbers cost more nats than six classes easily told apart can lose")
+
+    monkeypatch.setattr(learning, "fit_calibration", refuse)
+    g = np.random.default_rng(0)
+    kind = np.arange(120) % 6
+    x = 8.0 * kind[:, None] + g.normal(size=(120, 2))
+    model: AutoModel = bw.fit({"a": x[:, 0].tolist(), "b": x[:, 1].tolist(), "y": [f"k{k}" for k in kind]}, "y")
+    assert model.calibration.name == "none"
+
+
 def test_a_time_that_is_enough_for_all_candidates_drops_none(monkeypatch: pytest.MonkeyPatch) -> None:
     """As fast as estimated: what 1,000 rows take is far below ten seconds."""
     clock = [0.0]

@@ -11,7 +11,7 @@ import pytest
 from scipy.optimize import minimize
 
 import bayeswise as bw
-from bayeswise.models.averaged_naive_bayes import averaged, evidence_of
+from bayeswise.models.averaged_naive_bayes import averaged, evidence_of, redundancy
 from bayeswise.models.averaging import stacking_weights
 from bayeswise.models.description_length import select
 
@@ -136,3 +136,14 @@ def test_the_relevance_of_what_is_no_column_is_refused() -> None:
         averaged(bw.fit(GOLF, target="play", model="naive-bayes"), {"outlok": 0.9})
     with pytest.raises(bw.UsageError, match="'z', which is not a column"):
         bw.AveragedNaiveBayes(relevance={"z": 0.9}).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def test_classes_in_blocks_of_any_size_have_the_same_exponent(monkeypatch: pytest.MonkeyPatch) -> None:
+    g = np.random.default_rng(0)
+    groups = np.arange(90) % 9
+    base = g.normal(size=(90, 2)) + 2.0 * g.normal(size=(9, 2))[groups]
+    x = np.concatenate([base, base + 0.1 * g.normal(size=(90, 2))], axis=1)  # each number is said twice
+    table = {f"x{j}": x[:, j].tolist() for j in range(4)} | {"y": groups.tolist()}
+    whole = bw.fit(table, "y", model="averaged").leave_one_out(table)
+    monkeypatch.setattr(redundancy, "_BLOCK_CELLS", 1)
+    np.testing.assert_array_equal(bw.fit(table, "y", model="averaged").leave_one_out(table), whole)

@@ -215,13 +215,16 @@ class _Trials:
         if n_states < 2:
             return AsItIs()
         rows = posterior, self.truth, self.row_weights
-        found = fit_calibration(method, *rows, among=("dirichlet",))
-        if method != "auto" or isinstance(found, AsItIs):
-            return found
-        before, after = (log(self._of_truth(each)) for each in (posterior, found.apply(posterior)))
-        gain = _mean_loss(before, self.row_weights) - _mean_loss(after, self.row_weights)
+        if method != "auto":
+            return fit_calibration(method, *rows)
+        before = _mean_loss(log(self._of_truth(posterior)), self.row_weights)
         total = float(self.row_weights.sum())
-        return found if gain * total > 0.5 * (n_states**2 - 1) * np.log(total) else AsItIs()
+        price = 0.5 * (n_states**2 - 1) * np.log(total)
+        if before * total <= price:  # no map gains more than all the nats that there are
+            return AsItIs()
+        found = fit_calibration(method, *rows, among=("dirichlet",))
+        after = _mean_loss(log(self._of_truth(found.apply(posterior))), self.row_weights)
+        return found if (before - after) * total > price else AsItIs()
 
     def _of_all_rows(self, trial: _Trial) -> Member:
         self.tell(f"{trial.candidate.name}, all rows")

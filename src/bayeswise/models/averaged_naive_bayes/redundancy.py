@@ -19,6 +19,8 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 
+_BLOCK_CELLS = 1 << 13  # classes x rows x columns at a time
+
 
 @dataclass(frozen=True)
 class Classes:
@@ -33,35 +35,43 @@ class Classes:
 
 def log_temper(classes: Classes) -> FloatArray:
     """(n_rows,) the logarithm of the factor, at most 0."""
-    n_states = classes.weight.shape[1]
-    log_sum = np.zeros(len(classes.weight))
-    total = np.zeros(len(classes.weight))
+    n_rows, n_states = classes.weight.shape
+    size = max(1, _BLOCK_CELLS // max(1, n_rows * classes.share.shape[1]))
+    log_sum, total = np.zeros(n_rows), np.zeros(n_rows)
     for a in range(n_states):
         squared = classes.beside[a] ** 2
-        for b in range(n_states):
-            if a != b:
-                met = classes.weight[:, a] * classes.weight[:, b]
-                log_sum += met * _log_ratio(classes, a, b, squared)
-                total += met
+        others = [b for b in range(n_states) if b != a]
+        for some in (others[k : k + size] for k in range(0, n_states - 1, size)):
+            met = classes.weight[:, a] * classes.weight.T[some]  # (n_others, n_rows)
+            log_sum = _added(log_sum, met * _log_ratios(classes, a, some, squared))
+            total = _added(total, met)
     return np.minimum(np.divide(log_sum, total, out=np.zeros_like(log_sum), where=total > 0), 0.0)
 
 
-def _log_ratio(classes: Classes, a: int, b: int, squared: FloatArray) -> FloatArray:
-    """(n_rows,) log V0 - log V of the log-likelihood ratio of a against b, for rows of a."""
-    mine, other = classes.variance[:, a], classes.variance[:, b]
+def _added(first: FloatArray, others: FloatArray) -> FloatArray:
+    """A sum one by one: the same bits for any size of blocks."""
+    for each in others:
+        first = first + each
+    return first
+
+
+def _log_ratios(classes: Classes, a: int, others: list[int], squared: FloatArray) -> FloatArray:
+    """(n_others, n_rows) log V0 - log V of the log-likelihood ratios of a against other classes, for rows of a."""
+    mine = classes.variance[:, a]
+    other, centre = (each.transpose(1, 0, 2)[others] for each in (classes.variance, classes.mean))
     slope = classes.share * (1.0 / other - 1.0 / mine)
-    push = classes.share * (classes.mean[:, a] - classes.mean[:, b]) / other
-    claimed = (0.5 * (slope * mine) ** 2 + push**2 * mine).sum(axis=1)
+    push = classes.share * (classes.mean[:, a] - centre) / other
+    claimed = (0.5 * (slope * mine) ** 2 + push**2 * mine).sum(axis=2)
     found = claimed + 0.5 * _quadratic(slope, squared) + _quadratic(push, classes.beside[a])
     says = (claimed > 0) & (found > 0)
     return np.where(says, np.log(np.where(says, claimed, 1.0)) - np.log(np.where(says, found, 1.0)), 0.0)
 
 
 def _quadratic(vectors: FloatArray, matrix: FloatArray) -> FloatArray:
-    """(n_rows,) v' M v, with one matrix for all or one for each row."""
+    """(n_others, n_rows) v' M v, with one matrix for all or one for each row."""
     if matrix.ndim == 2:
-        return np.asarray(((vectors @ matrix) * vectors).sum(axis=1))
-    return np.asarray(((vectors[:, None, :] @ matrix)[:, 0, :] * vectors).sum(axis=1))
+        return np.asarray(((vectors @ matrix) * vectors).sum(axis=2))
+    return np.asarray(((vectors[:, :, None, :] @ matrix)[:, :, 0, :] * vectors).sum(axis=2))
 
 
 @dataclass(frozen=True)
