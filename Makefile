@@ -34,7 +34,8 @@ SHOTS ?= build/screenshots
 # environment says. (Packages are installed uncompiled, below.)
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: wheel screenshots workbench page page-check demo docs test check settings sanitize bench peers format clean fuzz soak
+.PHONY: wheel screenshots workbench page page-check check-types check-layers check-style check-kernels demo docs test check \
+	settings sanitize bench peers format clean fuzz soak
 .DELETE_ON_ERROR:
 
 demo: $(VENV)/.package
@@ -66,10 +67,21 @@ docs: $(VENV)/.docs
 test: check
 	$(BIN)/python -m pytest -n $(JOBS)
 
-check: $(VENV)/.test page-check
+# One check for each core at a time; the types take longest and come first.
+CHECKS := check-types page-check check-layers check-style check-kernels
+check: $(VENV)/.test
+	@$(MAKE) --no-print-directory --jobs=$(JOBS) $(CHECKS)
+
+check-style: $(VENV)/.test
 	$(BIN)/ruff check src tests benchmarks docs
+
+check-types: $(VENV)/.test
 	$(BIN)/mypy
+
+check-layers: $(VENV)/.test
 	$(BIN)/lint-imports
+
+check-kernels: $(VENV)/.test
 	$(BIN)/clang-format --dry-run --Werror $(SOURCES)
 
 page: $(BUNDLE)
