@@ -1,4 +1,4 @@
-"""Names of a package that are imported when they are first used, so that one of its files does not wait for all."""
+"""Names of a package or class that are imported when they are first used: a file does not wait for all others."""
 
 from __future__ import annotations
 
@@ -30,3 +30,21 @@ def late_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], 
         return value
 
     return get, lambda: sorted({*vars(sys.modules[package]), *home_of})
+
+
+class LateFunction(staticmethod):  # type: ignore[type-arg]
+    """A function of another module as a static method that is imported when it is asked for: `help` shows it whole.
+
+    >>> class Sums:
+    ...     log_sum_exp = LateFunction("bayeswise.foundation.logspace", "log_sum_exp")
+    >>> Sums.log_sum_exp.__module__
+    'bayeswise.foundation.logspace'
+    """
+
+    def __init__(self, module: str, name: str) -> None:
+        super().__init__(lambda *given, **named: self.__get__(None)(*given, **named))
+        self._module, self._name = module, name
+
+    def __get__(self, instance: object, owner: type | None = None) -> Callable[..., Any]:
+        function: Callable[..., Any] = getattr(import_module(self._module), self._name)
+        return function

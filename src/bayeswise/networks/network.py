@@ -12,6 +12,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.late import LateFunction
 from bayeswise.networks.arguments import by_node, soft_by_node
 from bayeswise.networks.canonical import NoisyMax
 from bayeswise.networks.node import Evidence, Node, Soft
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from bayeswise.networks.inference.distribution import Distribution, Explanation
     from bayeswise.networks.inference.engine import Engine
     from bayeswise.networks.inference.estimate import Estimate
+    from bayeswise.networks.learning.learn import learn as _learn
     from bayeswise.networks.learning.strengths import EdgeStrengths
     from bayeswise.render.graph.picture import Picture
     from bayeswise.render.graph.plot import GraphDisplay
@@ -226,12 +228,10 @@ class BeliefNetwork(NetworkStructure):
 
         return NetworkEdits(self)
 
-    @classmethod
-    def learn(cls, table: Any, **overrides: Any) -> BeliefNetwork:
-        """A network from rows: tables by counting, the graph given (`parents=`) or found by a score (`score=`)."""
-        from bayeswise.networks.learning import learn
-
-        return learn(table, **overrides)
+    if TYPE_CHECKING:
+        learn = staticmethod(_learn)
+    else:
+        learn = LateFunction("bayeswise.networks.learning.learn", "learn")
 
     # -- pictures ---------------------------------------------------------------------------------------------
     def picture(

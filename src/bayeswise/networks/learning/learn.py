@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings.declaration import earlier
@@ -31,7 +31,6 @@ _ENDED_EARLY = {
 Graph = Mapping[str, Sequence[str]]
 
 
-@earlier(strength="smoothing")
 def learn(
     table: Any,
     *,
@@ -152,6 +151,10 @@ def learn(
         network = _with_noisy(network, rows, noisy, smoothing, notes)
     network.notes = (*network.notes, *notes)
     return network
+
+
+if not TYPE_CHECKING:  # whose readers see the signature as it is: `BeliefNetwork.learn` is this function
+    learn = earlier(strength="smoothing")(learn)
 
 
 def _with_noisy(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswise.foundation.errors import NetworkError, ParameterError
+from bayeswise.foundation.late import LateFunction
 from bayeswise.networks.mixed.node import GaussianNode, Lines, lines_of
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Evidence, Node
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from bayeswise.networks.inference.distribution import Distribution
     from bayeswise.networks.inference.estimate import Estimate
     from bayeswise.networks.mixed.answering import Moments
+    from bayeswise.networks.mixed.learning import learn as _learn
     from bayeswise.networks.mixed.mixture import NormalMixture
     from bayeswise.render.graph.picture import Picture
 
@@ -171,12 +173,10 @@ class MixedNetwork(NamedGraph):
         return sample(self, n_rows, seed)
 
     # -- from rows, pictures, files -----------------------------------------------------------------------------
-    @classmethod
-    def learn(cls, table: Any, **overrides: Any) -> MixedNetwork:
-        """A network from rows: tables by counting, lines by least squares, the graph given or found by a score."""
-        from bayeswise.networks.mixed.learning import learn
-
-        return learn(table, **overrides)
+    if TYPE_CHECKING:
+        learn = staticmethod(_learn)
+    else:
+        learn = LateFunction("bayeswise.networks.mixed.learning", "learn")
 
     def picture(self, evidence: Evidence | None = None, *, title: str = "") -> Picture:
         """The graph with what is believed in each node; `.svg()`, `.html()`, `.dot()`, `.save(path)`."""
