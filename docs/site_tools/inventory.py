@@ -120,7 +120,8 @@ def members(entry: Entry) -> Iterator[Entry]:
     for name in _member_names(entry.value):
         value = inspect.getattr_static(entry.value, name)
         if isinstance(value, classmethod | staticmethod):
-            yield _entry(f"{entry.name}.{name}", value.__func__, type(value).__name__)
+            kind = "staticmethod" if isinstance(value, staticmethod) else "classmethod"
+            yield _entry(f"{entry.name}.{name}", getattr(entry.value, name), kind)
         elif isinstance(value, property) or type(value).__name__ == "cached_property":
             getter = value.fget if isinstance(value, property) else value.func
             yield _entry(f"{entry.name}.{name}", getter, "property")

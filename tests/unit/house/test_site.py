@@ -34,7 +34,8 @@ from bayeswise.acquisition import choosing
 from bayeswise.exports import dialects
 from bayeswise.models.description_length import bits
 from bayeswise.networks.inference import estimate
-from bayeswise.networks.learning import counts
+from bayeswise.networks.learning import counts, graph_search
+from bayeswise.networks.learning.learn import MISSING_POLICIES
 from bayeswise.posteriors import calibration
 
 ROOT = Path(__file__).parents[3]
@@ -169,6 +170,8 @@ def test_a_text_that_names_one_of_the_allowed_words_names_them_all() -> None:
         ("code", bits.CODES),
         ("DynamicNetwork.learn.prior", counts.PRIORS),
         ("BeliefNetwork.estimate.method", estimate.METHODS),
+        ("BeliefNetwork.learn.method", graph_search.METHODS),
+        ("BeliefNetwork.learn.missing", MISSING_POLICIES),
         ("evaluation.calibrated.method", ("auto", *calibration.METHODS)),
     ],
 )

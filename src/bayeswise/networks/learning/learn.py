@@ -28,13 +28,11 @@ _ENDED_EARLY = {
     "climb": "the search was interrupted: this is the best graph so far",
 }
 
-Graph = Mapping[str, Sequence[str]]
-
 
 def learn(
     table: Any,
     *,
-    parents: Graph | None = None,
+    parents: Mapping[str, Sequence[str]] | None = None,
     method: str = "auto",
     score: str | None = None,
     order: Sequence[str] | None = None,
