@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
     from bayeswise.explanations.plots import ThreePanelDisplay, WaterfallDisplay
 
+REST_OF_TEXT = "(the rest of the text)"  # what belongs to no word: words that are absent, or an average
+
 
 @dataclass(frozen=True, eq=False)
 class Contribution:

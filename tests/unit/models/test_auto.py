@@ -349,6 +349,39 @@ def test_texts_are_read_by_the_members_that_can_read() -> None:
     assert {"naive-bayes", "logistic, scale 1"} <= {score.name for score in model.scores}
 
 
+def test_words_of_a_text_share_what_it_says() -> None:
+    """Among members that read words, others that average over them, and others that see no text."""
+    generator = np.random.default_rng(5)
+    good, bad, both = ["good", "fine", "nice"], ["bad", "poor", "awful"], ["the", "a", "and"]
+    signs = generator.choice(["+", "-"], 120)
+    texts = [
+        " ".join([*generator.choice(good if sign == "+" else bad, 2), *generator.choice(both, 3)]) for sign in signs
+    ]
+    swapped = generator.random(120) < 0.2
+    table = {"text": texts, "n": generator.normal(size=120) + (signs == "+"), "y": np.where(swapped, "-", signs)}
+    model = bw.fit(table, "y", model="auto", kinds={"text": "text"})
+    case = {"text": "nice nice the poor unheard", "n": 0.5}
+    account = model.explain(case)
+    text = next(each for each in account.contributions if each.column == "text")
+    assert {"nice (2 times)", "the", "poor"} <= {word for word, _ in text.parts}
+    assert np.allclose(sum(part for _, part in text.parts), text.log_likelihood, atol=1e-12)
+    shown = [weight.value for weight in account.weigh("+").weights]
+    assert "nice (2 times)" in shown
+    log_p = dict(zip(model.classes, model.predict_log_proba([case])[0].tolist(), strict=True))
+    assert account.log_odds("+", "-") == pytest.approx(log_p["+"] - log_p["-"], abs=1e-9)
+    said = dict(text.parts)
+    assert said["nice (2 times)"][model.classes.index("+")] > said["nice (2 times)"][model.classes.index("-")]
+
+
+def test_what_needs_two_columns_says_so() -> None:
+    model = bw.fit({"x": [0.0, 1.0, 2.0, 3.0] * 5, "y": ["a", "a", "b", "b"] * 5}, "y", model="auto")
+    one = {name for name, reason in model.notes.items() if reason == "there is one column only"}
+    assert one == {
+        *("tan", "aode", "a2de", "k-dependence", "markov-blanket"),
+        *("logistic, crossed, scale 0.3", "logistic, crossed, scale 1"),
+    }
+
+
 def test_little_time_drops_the_dearest_candidates_first(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = iter(range(0, 100_000, 10))
     monkeypatch.setattr(learning.time, "monotonic", lambda: float(next(seconds)))

@@ -81,8 +81,13 @@ def member_table(facts: Mapping[str, Any]) -> Table:
     table.add_column("left out", no_wrap=True)
     for each in sorted(facts["mixture"]["candidates"], key=lambda each: float(each["log_loss"])):
         weight = f"{each['weight']:.3f}" if each["weight"] else ""
-        table.add_row(each["name"], weight, f"{float(each['log_loss']):.4f}", f"{each['error']:.4f}", each["how"])
+        table.add_row(each["name"], weight, _loss(each["log_loss"]), f"{each['error']:.4f}", each["how"])
     return table
+
+
+def _loss(value: Any) -> str:
+    """A log-loss; one that a single row makes huge is cut to its size."""
+    return f"{float(value):.4f}" if float(value) < 1e4 else f"{float(value):.3g}"
 
 
 _MOST_NODES = 60
@@ -99,7 +104,7 @@ def mixture_lines(facts: Mapping[str, Any]) -> Iterator[Text]:
     """How good the mixture is on left-out rows, its calibration, and what was not tried."""
     mixture = facts["mixture"]
     what = "The best model" if len(mixture["members"]) == 1 else "All together, weights chosen without the row"
-    yield Text(f"\n{what}: log-loss {float(mixture['log_loss']):.4f} on {mixture['rows']:,} left-out rows")
+    yield Text(f"\n{what}: log-loss {_loss(mixture['log_loss'])} on {mixture['rows']:,} left-out rows")
     if mixture["calibration"] != "none":
         yield Text(f"calibrated: {mixture['calibration']}")
     if mixture["age"]:

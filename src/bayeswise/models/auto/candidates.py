@@ -211,8 +211,10 @@ class Candidate:
             return "there are no numbers to cut"
         if self.name in ("naive-bayes, families", "naive-bayes, cut") and extent.n_numbers == 0:
             return "there are no numbers"
-        if self.sees == "crossed" and not 2 <= extent.n_columns <= MOST_PARENTS:
-            return f"{extent.n_columns:,} columns, and from 2 to {MOST_PARENTS} are crossed"
+        if extent.n_columns < 2 and self._needs_two_columns:
+            return "there is one column only"
+        if self.sees == "crossed" and extent.n_columns > MOST_PARENTS:
+            return f"{extent.n_columns:,} columns, and at most {MOST_PARENTS} are crossed"
         if self.kind == "gaussian":
             if extent.n_numbers == 0:
                 return "there are no numbers"
@@ -240,12 +242,14 @@ class Candidate:
                 return (
                     f"some {extent.n_triple_cells:.2g} cells of triples of columns, and at most {MOST_TRIPLE_CELLS:.2g}"
                 )
-        if self.kind in ("tan", "aode", "k-dependence", "markov-blanket") and "cut" not in self.name:
-            if extent.n_columns < 2:
-                return "there is one column only"
-            if self.kind in ("k-dependence", "markov-blanket") and extent.n_columns > MOST_PARENTS:
-                return f"{extent.n_columns:,} columns, and parents are searched for among at most {MOST_PARENTS}"
+        if self.name in ("k-dependence", "markov-blanket") and extent.n_columns > MOST_PARENTS:
+            return f"{extent.n_columns:,} columns, and parents are searched for among at most {MOST_PARENTS}"
         return ""
+
+    @property
+    def _needs_two_columns(self) -> bool:
+        """Whether it is of use only where columns depend on each other."""
+        return self.sees == "crossed" or self.name in ("tan", "aode", "a2de", "k-dependence", "markov-blanket")
 
     def refusal_of_inputs(self, inputs: Inputs | None, extent: Extent, n_folds: int, least_loss: float = np.inf) -> str:
         """Why the candidate is not worth its while, by what it would see of rows; empty where it is.

@@ -7,7 +7,8 @@ p_k(t) = softmax(prior_k + t sum_j c_kj) and p(t) = sum_k w_k p_k(t), column j m
     integral over t of   sum_k r_k(state, t) [c_kj(state) - sum_s p_k(s, t) c_kj(s)],      r_k = w_k p_k / p
 
 (the Aumann-Shapley value of the column). All columns together move it from the mixture of priors to the posterior: the
-parts add up. What the calibration adds to that stands in a line of its own.
+parts add up. A text comes in as its words, where members tell them apart. What the calibration adds to that stands in a
+line of its own.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.explanations.account import Account, Contribution
+from bayeswise.explanations.account import REST_OF_TEXT, Account, Contribution
 from bayeswise.explanations.alternatives import number_grid
 from bayeswise.explanations.answered import AnsweredAccount
 from bayeswise.foundation.arrays import FloatArray
@@ -38,14 +39,18 @@ _NODES = 64  # of each of the pieces of the path
 _PIECES = 8
 _IMPOSSIBLE = -1e4  # what a log-likelihood of minus infinity is taken for on the way
 
+Piece = tuple[str, str]  # a column and one word of it; the empty word is the column as a whole
+
 
 def account_of(model: AutoModel, batch: Batch) -> Account:
     """The account of a batch of one row."""
     columns = model.schema.used
-    priors, parts = zip(*(_of_member(member, batch, model, columns) for member in model.members), strict=True)
+    priors, told = zip(*(_of_member(member, batch, model) for member in model.members), strict=True)
     log_priors = np.stack(priors)  # (n_members, n_states)
-    terms = np.stack(parts)  # (n_members, n_columns, n_states)
-    moved = _integrated(np.log(model.weights), log_priors, terms)  # (n_columns, n_states)
+    pieces = list(dict.fromkeys([*((name, "") for name in columns), *(piece for own in told for piece in own)]))
+    nothing = np.zeros(len(model.classes))
+    terms = np.stack([[own.get(piece, nothing) for piece in pieces] for own in told])  # (n_members, n_pieces, n_states)
+    moved = _integrated(np.log(model.weights), log_priors, terms)  # (n_pieces, n_states)
     log_start = log_sum_exp((log_priors + np.log(model.weights)[:, None]).T)
     log_mixed = log_posterior(model.log_mixture(batch))[0]
     log_answer = log_posterior(model.log_relative(batch))[0]
@@ -56,7 +61,8 @@ def account_of(model: AutoModel, batch: Batch) -> Account:
         missed = np.where(possible, log_mixed - log_start - moved.sum(axis=0), 0.0)
         last = np.where(possible, log_answer - log_mixed, 0.0)
     moved = moved + _spread(missed, moved)
-    shown = [_contribution(model, name, batch, moved[j]) for j, name in enumerate(columns)]
+    by_piece = dict(zip(pieces, moved, strict=True))
+    shown = [_contribution(model, name, batch, by_piece) for name in columns]
     if np.abs(last - last.mean()).max(initial=0.0) > 0.0:
         what = "rows that were left out" if model.settings.class_prior is None else "rows left out, and the given prior"
         shown.append(Contribution(_free_name(columns), what, last, "how the mixture is corrected"))
@@ -127,27 +133,26 @@ def _free_name(columns: tuple[str, ...]) -> str:
     return name
 
 
-def _of_member(
-    member: Member, batch: Batch, model: AutoModel, columns: tuple[str, ...]
-) -> tuple[FloatArray, FloatArray]:
-    """Its log prior (n_states,) and what it says of each column of the table (n_columns, n_states)."""
+def _of_member(member: Member, batch: Batch, model: AutoModel) -> tuple[FloatArray, dict[Piece, FloatArray]]:
+    """Its log prior (n_states,) and what it says of each piece of the row (n_states,)."""
     account = member.model.explain(member.seen(batch))
     places = Vocabulary(account.states).positions_in(Vocabulary(model.classes))
     log_prior = np.full(len(model.classes), -np.inf)
     log_prior[places] = log_posterior(account.log_prior[None])[0]
-    terms = np.zeros((len(columns), len(model.classes)))
+    terms: dict[Piece, FloatArray] = {}
     if np.isneginf(account.log_joint).all():  # impossible in every state: the member answers with its prior
         return log_prior, terms
-    position = {name: j for j, name in enumerate(columns)}
     for part in account.contributions:
         own = member.columns_of(part.column)  # a product of two columns is shared by them
         for name in own:
-            terms[position[name], places] += np.maximum(part.log_likelihood, _IMPOSSIBLE) / len(own)
+            for word, said in part.parts or (("", part.log_likelihood),):
+                term = terms.setdefault((name, word), np.zeros(len(model.classes)))
+                term[places] += np.maximum(said, _IMPOSSIBLE) / len(own)
     return log_prior, terms
 
 
 def _integrated(log_weights: FloatArray, log_priors: FloatArray, terms: FloatArray) -> FloatArray:
-    """(n_columns, n_states) what each column moves, by Gauss-Legendre quadrature along the path."""
+    """(n_pieces, n_states) what each piece moves, by Gauss-Legendre quadrature along the path."""
     nodes, shares = np.polynomial.legendre.leggauss(_NODES)
     total = terms.sum(axis=1)  # (n_members, n_states)
     moved = np.zeros(terms.shape[1:])
@@ -165,14 +170,19 @@ def _integrated(log_weights: FloatArray, log_priors: FloatArray, terms: FloatArr
 
 
 def _spread(missed: FloatArray, moved: FloatArray) -> FloatArray:
-    """What rounding of the quadrature has missed, shared by the columns by how much they move."""
+    """What rounding of the quadrature has missed, shared by the pieces by how much they move."""
     size = np.abs(moved)
     total = size.sum(axis=0)
     even = np.full_like(size, 1.0 / max(len(size), 1))
     return np.asarray(missed * np.where(total > 0.0, size / np.where(total > 0.0, total, 1.0), even))
 
 
-def _contribution(model: AutoModel, name: str, batch: Batch, moved: FloatArray) -> Contribution:
+def _contribution(model: AutoModel, name: str, batch: Batch, moved: Mapping[Piece, FloatArray]) -> Contribution:
     value: Any
     value, note = model.shown_cell(name, batch, "missing", "unseen")
-    return Contribution(name, value, moved, note)
+    words = {word: part for (column, word), part in moved.items() if column == name}
+    total = np.sum(list(words.values()), axis=0)
+    whole = words.pop("")
+    if words and whole.any():  # of members that do not tell words apart
+        words[REST_OF_TEXT] = words.get(REST_OF_TEXT, 0.0) + whole
+    return Contribution(name, value, total, note, tuple(words.items()))

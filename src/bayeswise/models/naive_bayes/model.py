@@ -11,7 +11,7 @@ import numpy as np
 
 from bayeswise.engines import Request, summarise
 from bayeswise.engines.local import over_ranges
-from bayeswise.explanations.account import Account, Contribution
+from bayeswise.explanations.account import REST_OF_TEXT, Account, Contribution
 from bayeswise.explanations.nomogram import Nomogram
 from bayeswise.explanations.steps import Steps
 from bayeswise.foundation.arrays import CodeArray, FloatArray
@@ -340,7 +340,7 @@ def _words(scores: Any, batch: Batch, log_text: FloatArray) -> tuple[tuple[str, 
     if common:  # a number that all states have alike belongs to any word
         (first, added), *others = words
         return ((first, added + rest), *others)
-    return (*words, ("(the rest of the text)", rest))
+    return (*words, (REST_OF_TEXT, rest))
 
 
 EXTENTS = "extents"
