@@ -13,7 +13,7 @@ import bayeswise as bw
 from bayeswise.acquisition import beliefs
 from bayeswise.acquisition.pool import Parts
 from bayeswise.acquisition.strategies import Screen, margin
-from bayeswise.families.normal import NormalParameters
+from bayeswise.families.continuous.normal import NormalParameters
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 

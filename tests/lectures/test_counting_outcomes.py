@@ -15,7 +15,7 @@ from bayeswise.families import (
     GammaParameters,
     Multinomial,
 )
-from bayeswise.families.multinomial import log_coefficients
+from bayeswise.families.discrete.multinomial import log_coefficients
 
 PLAYED, DAYS = 9, 14  # the golf table
 

@@ -10,7 +10,7 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.evaluation.empty_columns import empty_columns, family_outcomes, next_test_for
-from bayeswise.families.normal import Normal
+from bayeswise.families.continuous.normal import Normal
 from bayeswise.foundation.errors import FitError, ParameterError
 
 GENERATOR = np.random.default_rng(31)

@@ -14,7 +14,7 @@ from bayeswise.engines import summarise
 from bayeswise.estimators import features
 from bayeswise.estimators.base import MergingBase, with_parameters
 from bayeswise.estimators.targets import Labels
-from bayeswise.families.multivariate_normal import NormalInverseWishart
+from bayeswise.families.continuous.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray, plain
 from bayeswise.foundation.errors import NotAvailableError, ParameterError
 from bayeswise.models.gaussian_bayes.learning import refuse_other_kinds

@@ -10,8 +10,8 @@ import numpy as np
 
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.information import Densities, NextTest, Outcomes, next_test
+from bayeswise.families.continuous.normal import Normal
 from bayeswise.families.distributions import NAMES, distribution, parameters_at
-from bayeswise.families.normal import Normal
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel

@@ -8,27 +8,14 @@ a prior into parameters:
     posterior = family.posterior(statistic, prior)    what was believed, and what was seen
     log_p     = family.log_density(parameters, x)
 
-protocol.py             the contract of a family, and where its values and parameters may lie
-distributions.py        parameters of a family as a distribution with quantiles
-functions.py            log-likelihood, its derivatives and a(eta) as functions, which all families have
-inspection/             likelihoods and beliefs of one sample, and pictures of them
-priors.py               conjugate priors that several families share
-arithmetic/             densities and evidence without cancellation
-bernoulli.py            a value that is 0 or 1
-binomial.py             successes in a known number of trials
-geometric.py            failures before the first success
-categorical.py          levels of a column
-multinomial.py          word counts of a text
-poisson.py              a count
-exponential.py          a waiting time
-gamma.py                a positive number
-beta.py                 a number between 0 and 1
-normal.py               a number
-normal_mean.py          a number with a known standard deviation
-multivariate_normal.py  a vector of numbers
-log_normal.py           a positive number whose logarithm is normal
-laplace.py              a number, around its median
-student_t.py            a number with heavy tails
+protocol.py       the contract of a family, and where its values and parameters may lie
+distributions.py  parameters of a family as a distribution with quantiles
+functions.py      log-likelihood, its derivatives and a(eta) as functions, which all families have
+inspection/       likelihoods and beliefs of one sample, and pictures of them
+priors.py         conjugate priors that several families share
+arithmetic/       densities and evidence without cancellation
+discrete/         levels, flags and counts: Bernoulli, binomial, geometric, categorical, multinomial, Poisson
+continuous/       numbers: exponential, gamma, beta, normal, log-normal, Laplace, Student's t
 """
 
 from __future__ import annotations
@@ -39,68 +26,72 @@ from bayeswise.foundation.late import late_names
 
 if TYPE_CHECKING:
     from bayeswise.families.arithmetic.chance import Chance as Chance
-    from bayeswise.families.bernoulli import Bernoulli as Bernoulli
-    from bayeswise.families.beta import Beta as Beta
-    from bayeswise.families.beta import BetaParameters as BetaParameters
-    from bayeswise.families.binomial import Binomial as Binomial
-    from bayeswise.families.categorical import Categorical as Categorical
-    from bayeswise.families.categorical import CategoricalParameters as CategoricalParameters
+    from bayeswise.families.continuous.beta import Beta as Beta
+    from bayeswise.families.continuous.beta import BetaParameters as BetaParameters
+    from bayeswise.families.continuous.exponential import Exponential as Exponential
+    from bayeswise.families.continuous.exponential import ExponentialParameters as ExponentialParameters
+    from bayeswise.families.continuous.gamma import Gamma as Gamma
+    from bayeswise.families.continuous.gamma import GammaParameters as GammaParameters
+    from bayeswise.families.continuous.laplace import Laplace as Laplace
+    from bayeswise.families.continuous.laplace import LaplaceParameters as LaplaceParameters
+    from bayeswise.families.continuous.log_normal import LogNormal as LogNormal
+    from bayeswise.families.continuous.log_normal import LogNormalParameters as LogNormalParameters
+    from bayeswise.families.continuous.multivariate_normal import MultivariateNormal as MultivariateNormal
+    from bayeswise.families.continuous.multivariate_normal import (
+        MultivariateNormalParameters as MultivariateNormalParameters,
+    )
+    from bayeswise.families.continuous.multivariate_normal import NormalInverseWishart as NormalInverseWishart
+    from bayeswise.families.continuous.normal import Normal as Normal
+    from bayeswise.families.continuous.normal import NormalInverseGamma as NormalInverseGamma
+    from bayeswise.families.continuous.normal import NormalParameters as NormalParameters
+    from bayeswise.families.continuous.normal_mean import NormalMean as NormalMean
+    from bayeswise.families.continuous.normal_mean import NormalPrior as NormalPrior
+    from bayeswise.families.continuous.student_t import StudentT as StudentT
+    from bayeswise.families.continuous.student_t import StudentTParameters as StudentTParameters
+    from bayeswise.families.discrete.bernoulli import Bernoulli as Bernoulli
+    from bayeswise.families.discrete.binomial import Binomial as Binomial
+    from bayeswise.families.discrete.categorical import Categorical as Categorical
+    from bayeswise.families.discrete.categorical import CategoricalParameters as CategoricalParameters
+    from bayeswise.families.discrete.geometric import Geometric as Geometric
+    from bayeswise.families.discrete.multinomial import Multinomial as Multinomial
+    from bayeswise.families.discrete.poisson import Poisson as Poisson
+    from bayeswise.families.discrete.poisson import PoissonParameters as PoissonParameters
     from bayeswise.families.distributions import distribution as distribution
-    from bayeswise.families.exponential import Exponential as Exponential
-    from bayeswise.families.exponential import ExponentialParameters as ExponentialParameters
     from bayeswise.families.functions import NaturalForm as NaturalForm
-    from bayeswise.families.gamma import Gamma as Gamma
-    from bayeswise.families.gamma import GammaParameters as GammaParameters
-    from bayeswise.families.geometric import Geometric as Geometric
     from bayeswise.families.inspection.beliefs import BeliefHistory as BeliefHistory
     from bayeswise.families.inspection.likelihood import Likelihood as Likelihood
-    from bayeswise.families.laplace import Laplace as Laplace
-    from bayeswise.families.laplace import LaplaceParameters as LaplaceParameters
-    from bayeswise.families.log_normal import LogNormal as LogNormal
-    from bayeswise.families.log_normal import LogNormalParameters as LogNormalParameters
-    from bayeswise.families.multinomial import Multinomial as Multinomial
-    from bayeswise.families.multivariate_normal import MultivariateNormal as MultivariateNormal
-    from bayeswise.families.multivariate_normal import MultivariateNormalParameters as MultivariateNormalParameters
-    from bayeswise.families.multivariate_normal import NormalInverseWishart as NormalInverseWishart
-    from bayeswise.families.normal import Normal as Normal
-    from bayeswise.families.normal import NormalInverseGamma as NormalInverseGamma
-    from bayeswise.families.normal import NormalParameters as NormalParameters
-    from bayeswise.families.normal_mean import NormalMean as NormalMean
-    from bayeswise.families.normal_mean import NormalPrior as NormalPrior
-    from bayeswise.families.poisson import Poisson as Poisson
-    from bayeswise.families.poisson import PoissonParameters as PoissonParameters
     from bayeswise.families.priors import BetaPrior as BetaPrior
     from bayeswise.families.priors import Dirichlet as Dirichlet
     from bayeswise.families.priors import GammaPrior as GammaPrior
     from bayeswise.families.protocol import Estimate as Estimate
     from bayeswise.families.protocol import ExponentialForm as ExponentialForm
     from bayeswise.families.protocol import Family as Family
-    from bayeswise.families.student_t import StudentT as StudentT
-    from bayeswise.families.student_t import StudentTParameters as StudentTParameters
 
 _LATE = {
     "bayeswise.families.arithmetic.chance": "Chance",
     "bayeswise.families.inspection.beliefs": "BeliefHistory",
-    "bayeswise.families.bernoulli": "Bernoulli",
-    "bayeswise.families.beta": "Beta BetaParameters",
-    "bayeswise.families.binomial": "Binomial",
-    "bayeswise.families.categorical": "Categorical CategoricalParameters",
+    "bayeswise.families.discrete.bernoulli": "Bernoulli",
+    "bayeswise.families.continuous.beta": "Beta BetaParameters",
+    "bayeswise.families.discrete.binomial": "Binomial",
+    "bayeswise.families.discrete.categorical": "Categorical CategoricalParameters",
     "bayeswise.families.distributions": "distribution",
-    "bayeswise.families.exponential": "Exponential ExponentialParameters",
+    "bayeswise.families.continuous.exponential": "Exponential ExponentialParameters",
     "bayeswise.families.functions": "NaturalForm",
-    "bayeswise.families.gamma": "Gamma GammaParameters",
-    "bayeswise.families.geometric": "Geometric",
-    "bayeswise.families.laplace": "Laplace LaplaceParameters",
+    "bayeswise.families.continuous.gamma": "Gamma GammaParameters",
+    "bayeswise.families.discrete.geometric": "Geometric",
+    "bayeswise.families.continuous.laplace": "Laplace LaplaceParameters",
     "bayeswise.families.inspection.likelihood": "Likelihood",
-    "bayeswise.families.log_normal": "LogNormal LogNormalParameters",
-    "bayeswise.families.multinomial": "Multinomial",
-    "bayeswise.families.multivariate_normal": "MultivariateNormal MultivariateNormalParameters NormalInverseWishart",
-    "bayeswise.families.normal": "Normal NormalInverseGamma NormalParameters",
-    "bayeswise.families.normal_mean": "NormalMean NormalPrior",
-    "bayeswise.families.poisson": "Poisson PoissonParameters",
+    "bayeswise.families.continuous.log_normal": "LogNormal LogNormalParameters",
+    "bayeswise.families.discrete.multinomial": "Multinomial",
+    "bayeswise.families.continuous.multivariate_normal": (
+        "MultivariateNormal MultivariateNormalParameters NormalInverseWishart"
+    ),
+    "bayeswise.families.continuous.normal": "Normal NormalInverseGamma NormalParameters",
+    "bayeswise.families.continuous.normal_mean": "NormalMean NormalPrior",
+    "bayeswise.families.discrete.poisson": "Poisson PoissonParameters",
     "bayeswise.families.priors": "BetaPrior Dirichlet GammaPrior",
     "bayeswise.families.protocol": "Estimate ExponentialForm Family",
-    "bayeswise.families.student_t": "StudentT StudentTParameters",
+    "bayeswise.families.continuous.student_t": "StudentT StudentTParameters",
 }
 __all__ = [*" ".join(_LATE.values()).split()]
 __getattr__, __dir__ = late_names(__name__, _LATE)

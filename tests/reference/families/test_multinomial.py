@@ -12,7 +12,7 @@ import pytest
 from scipy import sparse, stats
 
 from bayeswise.families import CategoricalParameters, Dirichlet, Multinomial
-from bayeswise.families.multinomial import log_coefficients
+from bayeswise.families.discrete.multinomial import log_coefficients
 from bayeswise.foundation.errors import DataError, ParameterError, PriorError, SchemaError
 from bayeswise.statistics import WordCounts, fingerprint
 from bayeswise.tables.schema.labels import Vocabulary

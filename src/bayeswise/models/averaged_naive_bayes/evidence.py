@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.families.arithmetic.evidence import log_dirichlet_evidence
-from bayeswise.families.normal import LOG_TWO_PI
+from bayeswise.families.continuous.normal import LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log

@@ -15,7 +15,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from bayeswise.families.normal import LOG_TWO_PI
+from bayeswise.families.continuous.normal import LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import DataError, ParameterError
 from bayeswise.models.averaged_naive_bayes.evidence import evidence_of, model_of, refuse_other_rows

@@ -17,7 +17,7 @@ from bayeswise import families
 from bayeswise.engines import Ask, Request, summarise
 from bayeswise.families.arithmetic.deviations import gap_between
 from bayeswise.families.arithmetic.evidence import log_gamma_evidence
-from bayeswise.families.normal import LOG_TWO_PI
+from bayeswise.families.continuous.normal import LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.naive_bayes.categories import Categories

@@ -20,8 +20,8 @@ import numpy as np
 
 from bayeswise.explanations.class_densities import Levels
 from bayeswise.explanations.steps import Ratio
+from bayeswise.families.continuous.normal import Normal
 from bayeswise.families.distributions import distribution, parameters_at
-from bayeswise.families.normal import Normal
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.naive_bayes.categories import CategoryScores, CategoryTable, ColumnCells

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.families.normal import Normal, NormalParameters
+from bayeswise.families.continuous.normal import Normal, NormalParameters
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import NotMergedError

@@ -15,7 +15,7 @@ from bayeswise import _kernels
 from bayeswise.engines import Request
 from bayeswise.explanations.account import Contribution
 from bayeswise.explanations.alternatives import class_ends, number_grid
-from bayeswise.families.normal import LOG_TWO_PI, Normal, NormalParameters
+from bayeswise.families.continuous.normal import LOG_TWO_PI, Normal, NormalParameters
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm, Scores
 from bayeswise.models.naive_bayes.left_out import log_left_out

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayeswise.families.continuous.normal import LOG_TWO_PI, Normal, NormalParameters
 from bayeswise.families.functions import Terms
-from bayeswise.families.normal import LOG_TWO_PI, Normal, NormalParameters
 from bayeswise.families.protocol import (
     Estimate,
     ExponentialForm,

@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.special import log_pair
+from bayeswise.families.continuous.normal import LOG_TWO_PI, Normal, NormalInverseGamma, NormalParameters
+from bayeswise.families.continuous.student_t import log_student_t
 from bayeswise.families.functions import Terms
-from bayeswise.families.normal import LOG_TWO_PI, Normal, NormalInverseGamma, NormalParameters
 from bayeswise.families.protocol import (
     Estimate,
     ExponentialForm,
@@ -22,7 +23,6 @@ from bayeswise.families.protocol import (
     or_one,
     refuse_unless,
 )
-from bayeswise.families.student_t import log_student_t
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.cells import log_of

@@ -13,7 +13,7 @@ import numpy as np
 from bayeswise.families.arithmetic.chance import log_share
 from bayeswise.families.arithmetic.evidence import difference_of_products, log_beta_power
 from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, stirling_error
-from bayeswise.families.categorical import Categorical, CategoricalParameters, share_derivatives
+from bayeswise.families.discrete.categorical import Categorical, CategoricalParameters, share_derivatives
 from bayeswise.families.functions import Derivatives, FamilyFunctions
 from bayeswise.families.priors import Dirichlet
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support, is_whole, refuse_unless

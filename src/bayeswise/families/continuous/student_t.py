@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 from bayeswise import _kernels
 from bayeswise.families.arithmetic.deviations import log_one_plus_square
 from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, digamma_half_step, log1p_minus, stirling_error
+from bayeswise.families.continuous.normal import Normal
 from bayeswise.families.functions import Terms
-from bayeswise.families.normal import Normal
 from bayeswise.families.priors import WithoutConjugatePrior
 from bayeswise.families.protocol import Estimate, OneLine, Rows, Support, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
