@@ -19,7 +19,7 @@ from bayeswise.foundation.exact import ExactArray
 from bayeswise.foundation.sparse import SparseExact
 from bayeswise.models.settings.naive_bayes import MEstimate
 from bayeswise.statistics import ColumnCounts, Grouped, fingerprint
-from bayeswise.statistics.column_counts import CodedCounts
+from bayeswise.statistics.counts.column_counts import CodedCounts
 from bayeswise.tables.schema.labels import Vocabulary
 
 pairs = st.booleans().flatmap(lambda weighted: st.tuples(rows(weighted), rows(weighted)))

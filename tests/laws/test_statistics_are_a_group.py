@@ -28,7 +28,7 @@ from bayeswise.statistics import (
     WordCounts,
     fingerprint,
 )
-from bayeswise.statistics.column_counts import CodedCounts
+from bayeswise.statistics.counts.column_counts import CodedCounts
 from bayeswise.tables.schema.labels import Vocabulary
 
 Summarise = Callable[[Rows], Any]

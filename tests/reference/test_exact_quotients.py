@@ -91,7 +91,7 @@ def test_ties_of_the_mean_go_to_the_even_float(exponent: int) -> None:
 def test_20_000_columns_are_answered_without_long_integers(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = np.random.default_rng(0).normal(size=(30, 20_000))
     found = Moments.of(rows)
-    monkeypatch.setattr("bayeswise.statistics.moments.Dyadic.of", None)
+    monkeypatch.setattr("bayeswise.statistics.numbers.moments.Dyadic.of", None)
     mean, stddev = found.mean(), found.stddev("n-1")
     np.testing.assert_allclose(mean[0], rows.mean(axis=0), rtol=1e-9, atol=1e-15)
     np.testing.assert_allclose(stddev[0], rows.std(axis=0, ddof=1), rtol=1e-12)

@@ -150,7 +150,7 @@ def test_families_that_keep_their_values_learn_from_files_as_from_memory(family:
 
 
 def test_more_different_values_than_fit_into_memory_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bayeswise.statistics.sample.MOST_VALUES", 50)
+    monkeypatch.setattr("bayeswise.statistics.numbers.sample.MOST_VALUES", 50)
     rows = [{"size": k + 0.5, "y": "ab"[k % 2]} for k in range(60)]
     with pytest.raises(TooLargeError, match=r"keeps every different value.*Fix: choose a family that sums"):
         bw.fit(rows, "y", model="naive-bayes", families={"size": "laplace"}, kinds={"size": "number"})

@@ -18,7 +18,7 @@ from bayeswise.engines.request import Ask, Request
 from bayeswise.foundation.errors import NonFiniteError, SupportError, TooLargeError
 from bayeswise.foundation.threads import available, each
 from bayeswise.statistics import Grouped, Product, Weights
-from bayeswise.statistics.column_counts import CodedCounts
+from bayeswise.statistics.counts.column_counts import CodedCounts
 from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema, positions_in

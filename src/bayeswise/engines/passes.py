@@ -22,7 +22,7 @@ from bayeswise.engines.local import Summary, merged, of_no_rows, summarise
 from bayeswise.engines.request import Request
 from bayeswise.foundation.errors import BayeswiseError, NotStreamableError
 from bayeswise.statistics import Grouped, Product
-from bayeswise.statistics.scatter import PairSums
+from bayeswise.statistics.numbers.scatter import PairSums
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.encoding.plan import plan_for

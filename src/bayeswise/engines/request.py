@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.statistics import JointCounts
-from bayeswise.statistics.column_counts import CodedCounts
+from bayeswise.statistics.counts.column_counts import CodedCounts
 from bayeswise.tables.schema.labels import Vocabulary
 
 Block = Literal["numbers", "categories", "text"]

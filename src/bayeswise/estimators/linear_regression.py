@@ -30,7 +30,7 @@ from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.rows import Design
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide, uses_rows
 from bayeswise.models.settings.regression import LinearSettings
-from bayeswise.statistics.regression import RegressionMoments
+from bayeswise.statistics.numbers.regression_moments import RegressionMoments
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.sources.opening import spread
 

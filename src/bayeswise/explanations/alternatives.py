@@ -10,7 +10,7 @@ import numpy as np
 
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.statistics.extents import Span
+from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.schema.labels import find_state
 
 ALTERNATIVES = 25  # numbers that a column could be instead, at most

@@ -158,8 +158,9 @@ import sys
 from bayeswise.cli import main
 codes = [main(words) for words in {commands!r}]
 heavy = {{"pydantic", "scipy", "sklearn", "duckdb", "narwhals", "pandas", "polars", "pyarrow", "matplotlib"}}
-others = {{"families.gamma", "families.inspection.beliefs", "statistics.sample", "decisions.information",
-    "models.gaussian_bayes", "evaluation.parameter_draws", "explanations.class_densities", "posteriors.joint_table"}}
+others = {{"families.continuous.gamma", "families.inspection.beliefs", "statistics.numbers.sample",
+    "decisions.information", "models.gaussian_bayes", "evaluation.parameter_draws", "explanations.class_densities",
+    "posteriors.joint_table"}}
 print("loaded:", *codes, *sorted((heavy | {{f"bayeswise.{{name}}" for name in others}}) & set(sys.modules)))
 """
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

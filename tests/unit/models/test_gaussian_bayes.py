@@ -24,7 +24,8 @@ from bayeswise.foundation.errors import (
 )
 from bayeswise.models.gaussian_bayes import SingularWarning, fit
 from bayeswise.models.gaussian_bayes.thresholds import Weighted, crossings
-from bayeswise.statistics import PatternScatter, fingerprint, patterns
+from bayeswise.statistics import PatternScatter, fingerprint
+from bayeswise.statistics.numbers import pattern_scatter
 
 FORMS = ["per-class", "shared", "diagonal", "shared-diagonal", "spherical"]
 
@@ -65,7 +66,7 @@ def test_the_cells_of_all_patterns_are_the_moments_of_each_column(part: Rows) ->
 
 
 def test_too_many_patterns_are_refused_with_a_way_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(patterns, "MOST_SUMS", 20)
+    monkeypatch.setattr(pattern_scatter, "MOST_SUMS", 20)
     with pytest.raises(NotStreamableError, match=r"different patterns.*NaiveBayes"):
         PatternScatter.of(np.array([[1.0, 2.0, np.nan], [np.nan, 2.0, 3.0], [1.0, np.nan, 3.0]]), None, 2)
 

@@ -8,7 +8,7 @@ import pytest
 from bayeswise.foundation.arrays import CodeArray
 from bayeswise.foundation.errors import KindError, NotMergedError
 from bayeswise.statistics import ColumnCounts, Counts, Product, fingerprint
-from bayeswise.statistics.column_counts import CodedCounts
+from bayeswise.statistics.counts.column_counts import CodedCounts
 from bayeswise.tables.schema.labels import Vocabulary
 
 COLOURS = ["red", "blue", "green", "amber", "white"]

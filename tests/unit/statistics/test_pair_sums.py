@@ -8,7 +8,7 @@ import pytest
 from bayeswise.foundation.errors import NotMergedError, SchemaError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics import Moments, Scatter, fingerprint
-from bayeswise.statistics.scatter import PairSums
+from bayeswise.statistics.numbers.scatter import PairSums
 
 VALUES = np.random.default_rng(0).normal(size=(12, 3))
 GROUPS = np.arange(12, dtype=np.int32) % 2

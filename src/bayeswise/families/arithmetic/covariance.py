@@ -13,8 +13,8 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import FitError, ParameterError
-from bayeswise.statistics.moments import Divisor
-from bayeswise.statistics.scatter import Scatter
+from bayeswise.statistics.numbers.moments import Divisor
+from bayeswise.statistics.numbers.scatter import Scatter
 
 RANK_TOLERANCE = 8.0 * float(np.finfo(np.float64).eps)
 """Eigenvalues of a correlation matrix below this times the number of columns are rounding errors of its entries."""

@@ -15,8 +15,8 @@ from bayeswise.families.priors import BetaPrior, WithoutConjugatePrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, OneLine, Rows, Support, reasons, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.special import digamma, polygamma
-from bayeswise.statistics.cells import log_of, log_one_minus
-from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.numbers.kernel_numbers import log_of, log_one_minus
+from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.statistics.product import Product
 
 _LEAST_NEAR = 10.0  # from these parameters on the peak is sharp, and large terms must cancel on paper

@@ -24,7 +24,7 @@ from bayeswise.families.protocol import (
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.logspace import log
-from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.numbers.moments import Moments
 
 
 @dataclass(frozen=True, repr=False)

@@ -35,8 +35,8 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.special import digamma, gammaln, polygamma
-from bayeswise.statistics.cells import log_of
-from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.numbers.kernel_numbers import log_of
+from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.statistics.product import Product
 
 _LEAST_NEAR = 10.0  # from this shape on the peak is sharp, and large terms must cancel on paper

@@ -14,7 +14,7 @@ from bayeswise.families.protocol import Estimate, ExponentialForm, OneLine, Rows
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
-from bayeswise.statistics.sample import Sample
+from bayeswise.statistics.numbers.sample import Sample
 
 LOG_TWO = float(np.log(2.0))
 

@@ -25,8 +25,8 @@ from bayeswise.families.protocol import (
 )
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.logspace import log
-from bayeswise.statistics.cells import log_of
-from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.numbers.kernel_numbers import log_of
+from bayeswise.statistics.numbers.moments import Moments
 
 
 @dataclass(frozen=True, repr=False)

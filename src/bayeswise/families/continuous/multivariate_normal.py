@@ -32,7 +32,7 @@ from bayeswise.families.protocol import (
 )
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.statistics.scatter import Scatter
+from bayeswise.statistics.numbers.scatter import Scatter
 
 
 @dataclass(frozen=True, repr=False)

@@ -33,7 +33,7 @@ from bayeswise.families.protocol import (
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
-from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.numbers.moments import Moments
 
 LOG_TWO_PI = float(np.log(2.0 * np.pi))
 

@@ -21,7 +21,7 @@ from bayeswise.families.protocol import (
     refuse_unless,
 )
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.numbers.moments import Moments
 
 
 @dataclass(frozen=True, repr=False)

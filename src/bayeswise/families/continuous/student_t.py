@@ -26,7 +26,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.special import digamma, polygamma
 from bayeswise.foundation.threads import each
-from bayeswise.statistics.sample import Sample
+from bayeswise.statistics.numbers.sample import Sample
 
 LOG_TWO = float(np.log(2.0))
 

@@ -13,7 +13,7 @@ from bayeswise.families.priors import BetaPrior, WithBetaPrior
 from bayeswise.families.protocol import ExponentialForm, Rows, Support, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.numbers.moments import Moments
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from bayeswise.families.priors import BetaPrior, WithBetaPrior
 from bayeswise.families.protocol import ExponentialForm, Rows, Support, is_whole, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.exact import DIGIT_BITS, ExactArray
-from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.statistics.product import Product
 
 _SMALLEST_SHARE = 1e-290  # below it a share may have lost digits to underflow

@@ -21,7 +21,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import ParameterError, PriorError
 from bayeswise.foundation.logspace import log
-from bayeswise.statistics.counts import Counts
+from bayeswise.statistics.counts.level_counts import Counts
 from bayeswise.tables.batch import UNSEEN
 from bayeswise.tables.schema.labels import Label, Vocabulary
 

@@ -20,7 +20,7 @@ from bayeswise.families.protocol import Estimate, ExponentialForm, Support, is_w
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError, SupportError
 from bayeswise.foundation.logspace import log
-from bayeswise.statistics.words import Cells, WordCounts
+from bayeswise.statistics.counts.word_counts import Cells, WordCounts
 from bayeswise.tables.schema.labels import Vocabulary
 
 

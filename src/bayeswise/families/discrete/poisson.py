@@ -25,7 +25,7 @@ from bayeswise.families.protocol import (
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.special import gammaln
-from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.statistics.product import Product
 
 LARGEST_DRAWN_RATE = 9e18

@@ -23,9 +23,9 @@ from bayeswise.models.naive_bayes.factors import Factor, Leaving, LinearTerm
 from bayeswise.models.naive_bayes.numbers import NormalScores, Numbers
 from bayeswise.models.settings.averaged import given_temper
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
-from bayeswise.statistics.extents import Span
-from bayeswise.statistics.pair_counts import PairCounts
-from bayeswise.statistics.scatter import PairSums, most_rows_for
+from bayeswise.statistics.counts.pair_counts import PairCounts
+from bayeswise.statistics.numbers.extents import Span
+from bayeswise.statistics.numbers.scatter import PairSums, most_rows_for
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema
 

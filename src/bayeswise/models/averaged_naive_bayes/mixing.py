@@ -25,7 +25,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.special import betaln, gammaln
 from bayeswise.models.naive_bayes.factors import LinearTerm, Scores
-from bayeswise.statistics.extents import Span
+from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.batch import Batch
 
 _FACTORS = 512  # none above 2, so that their product stays in range

@@ -23,9 +23,9 @@ from bayeswise.models.averaged_naive_bayes.redundancy import Spread, log_temper
 from bayeswise.models.averaged_naive_bayes.student import Prior, Summary
 from bayeswise.models.naive_bayes.factors import Leaving
 from bayeswise.statistics import Moments
-from bayeswise.statistics.cells import log_of
-from bayeswise.statistics.extents import Span
-from bayeswise.statistics.scatter import PairSums
+from bayeswise.statistics.numbers.extents import Span
+from bayeswise.statistics.numbers.kernel_numbers import log_of
+from bayeswise.statistics.numbers.scatter import PairSums
 from bayeswise.tables.batch import Batch
 
 _BLOCK_CELLS = 1 << 18

@@ -15,7 +15,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of
 from bayeswise.models.naive_bayes.factors import pseudo_rows_of
 from bayeswise.models.naive_bayes.others import FamilyScores
-from bayeswise.statistics.extents import Span
+from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.batch import Batch
 
 _BLOCK_ROWS = 4096

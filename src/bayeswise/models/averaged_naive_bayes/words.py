@@ -22,7 +22,7 @@ from bayeswise.models.averaged_naive_bayes.mixing import AveragedScores, Cells
 from bayeswise.models.naive_bayes.factors import Leaving
 from bayeswise.models.naive_bayes.words import WordScores
 from bayeswise.statistics import Counts
-from bayeswise.statistics.extents import Span
+from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.batch import Batch
 
 

@@ -35,8 +35,8 @@ from bayeswise.models.relearning import posteriors_of_folds
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.posteriors.calibration import turns
 from bayeswise.statistics import Moments, Product
-from bayeswise.statistics.cells import log_of
 from bayeswise.statistics.intervals import MOST_FOLDS, Bounds, Estimate, mean_with_interval, variance_inflation
+from bayeswise.statistics.numbers.kernel_numbers import log_of
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.inference import infer_schema

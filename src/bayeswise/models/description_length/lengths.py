@@ -33,7 +33,7 @@ from bayeswise.models.naive_bayes.categories import Categories, CategoryTable
 from bayeswise.models.naive_bayes.choices import choice
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.numbers import Numbers
-from bayeswise.statistics.scatter import PairSums
+from bayeswise.statistics.numbers.scatter import PairSums
 from bayeswise.tables.schema.labels import Vocabulary
 
 _MOST_SHOWN = 8

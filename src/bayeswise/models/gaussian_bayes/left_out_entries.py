@@ -19,7 +19,7 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArr
 from bayeswise.models.gaussian_bayes.building import Estimate, densities
 from bayeswise.models.gaussian_bayes.em import Completion, PatternMoments, complete
 from bayeswise.models.gaussian_bayes.moments import ClassMoments, diagonals, pattern_moments
-from bayeswise.statistics.patterns import pattern_of
+from bayeswise.statistics.numbers.pattern_scatter import pattern_of
 
 if TYPE_CHECKING:
     from bayeswise.models.gaussian_bayes.model import GaussianBayesModel

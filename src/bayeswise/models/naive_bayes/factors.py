@@ -19,7 +19,7 @@ from bayeswise.families.arithmetic.chance import Chance
 from bayeswise.families.priors import BetaPrior, GammaPrior
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
-from bayeswise.statistics.extents import Span
+from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.schema import Schema

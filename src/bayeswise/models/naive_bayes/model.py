@@ -29,7 +29,7 @@ from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.posteriors.normalise import Posterior, normalise, shares_of
 from bayeswise.statistics import Product
-from bayeswise.statistics.extents import MOST_COLUMNS, Extents, Span
+from bayeswise.statistics.numbers.extents import MOST_COLUMNS, Extents, Span
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder

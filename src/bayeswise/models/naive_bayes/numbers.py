@@ -21,7 +21,7 @@ from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm, Scores
 from bayeswise.models.naive_bayes.left_out import log_left_out
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics import Moments
-from bayeswise.statistics.extents import Span
+from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema, positions_in
 

@@ -30,7 +30,7 @@ from bayeswise.models.regression.solving.newton import Certificate, Penalty, Poi
 from bayeswise.models.regression.solving.normal_equations import SPREADS
 from bayeswise.models.regression.solving.robust import ROUGH, TIGHT, Iterated, fit_robust
 from bayeswise.models.settings.regression import LinearSettings
-from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary

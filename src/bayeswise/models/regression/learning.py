@@ -27,9 +27,9 @@ from bayeswise.models.regression.solving.logistic_fit import LogisticFit, fit_lo
 from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide, may_use_rows, uses_rows
 from bayeswise.models.settings.regression import LinearSettings, LogisticSettings
-from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.numbers.moments import Moments
+from bayeswise.statistics.numbers.regression_moments import RegressionMoments
 from bayeswise.statistics.protocol import Weights
-from bayeswise.statistics.regression import RegressionMoments
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.partitions import Pass, SpreadSource

@@ -41,7 +41,7 @@ from bayeswise.models.regression.rows import TargetRows
 from bayeswise.models.regression.solving.folds import N_FOLDS, fold_of_rows, scale_by_moments
 from bayeswise.models.regression.solving.normal_equations import NormalEquations, ScaleEvidence
 from bayeswise.models.settings.regression import LinearSettings
-from bayeswise.statistics.regression import RegressionMoments
+from bayeswise.statistics.numbers.regression_moments import RegressionMoments
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary

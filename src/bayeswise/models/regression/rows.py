@@ -20,7 +20,7 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, NonFiniteError
 from bayeswise.foundation.threads import each
 from bayeswise.models.regression.features import Features, markable, missing_columns, refuse_extreme, refuse_missing
-from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Vocabulary

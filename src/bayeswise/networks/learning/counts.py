@@ -18,8 +18,8 @@ from bayeswise.models.settings.declaration import earlier
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
-from bayeswise.statistics.counts import Counts
-from bayeswise.statistics.joint import LARGEST_TABLE, JointCounts
+from bayeswise.statistics.counts.joint_counts import LARGEST_TABLE, JointCounts
+from bayeswise.statistics.counts.level_counts import Counts
 from bayeswise.tables.schema.labels import Vocabulary
 
 PRIORS = ("bdeu", "m-estimate", "none")

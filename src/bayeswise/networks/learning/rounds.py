@@ -31,7 +31,7 @@ from bayeswise.networks.learning.graph_search import GraphSearch
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.learning.search.scores import MOST_CELLS, Scores
 from bayeswise.networks.learning.search.trees import mutual_information, spanning_tree
-from bayeswise.statistics.pair_counts import PairCounts
+from bayeswise.statistics.counts.pair_counts import PairCounts
 from bayeswise.tables.partitions import Pass, SpreadSource
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.source import Source

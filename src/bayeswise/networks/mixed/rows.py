@@ -12,7 +12,7 @@ import numpy as np
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, MissingCellError, ParameterError
 from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.statistics.scatter import Scatter
+from bayeswise.statistics.numbers.scatter import Scatter
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.inference import infer_schema

@@ -18,9 +18,9 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.models.regression.rows import Rows, row_hashes
 from bayeswise.models.regression.solving.newton import Certificate, Penalty, Point, minimise
-from bayeswise.statistics.moments import Moments
+from bayeswise.statistics.numbers.moments import Moments
+from bayeswise.statistics.numbers.scatter import Scatter
 from bayeswise.statistics.protocol import Additive, Weights
-from bayeswise.statistics.scatter import Scatter
 
 MOST_CELLS_IN_MEMORY = 1 << 25
 """Rows of fewer cells are brought to one machine and stand in an order of their own; more are asked for sums."""

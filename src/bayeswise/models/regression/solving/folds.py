@@ -14,7 +14,7 @@ import numpy as np
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.models.regression.rows import row_hashes
 from bayeswise.models.regression.solving.normal_equations import NormalEquations
-from bayeswise.statistics.regression import RegressionMoments
+from bayeswise.statistics.numbers.regression_moments import RegressionMoments
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
 

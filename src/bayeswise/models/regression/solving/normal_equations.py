@@ -38,7 +38,7 @@ from bayeswise.models.regression.solving.exact_solve import (
     solve_refined,
     symmetric_inverse,
 )
-from bayeswise.statistics.regression import RegressionMoments
+from bayeswise.statistics.numbers.regression_moments import RegressionMoments
 
 WIDEST = 1e8
 SPREADS = (1e-120, 1e120)  # whose squares, times the number of rows, are floats

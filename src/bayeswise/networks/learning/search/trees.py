@@ -10,7 +10,7 @@ from bayeswise.foundation.threads import available, each
 from bayeswise.networks.learning.constraints import Parents
 from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.render.labels import guess
-from bayeswise.statistics.pair_counts import PairCounts
+from bayeswise.statistics.counts.pair_counts import PairCounts
 
 _ROWS_FOR_THREADS = 1 << 17
 

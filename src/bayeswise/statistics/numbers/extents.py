@@ -17,7 +17,7 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray, stacked
-from bayeswise.statistics.cells import real_cells
+from bayeswise.statistics.numbers.kernel_numbers import real_cells
 from bayeswise.statistics.protocol import Additive, Weights, refuse_amounts, refuse_negative
 
 MOST_COLUMNS = 256  # of which extents are kept: about 8 bytes for each bucket, a few hundred buckets for each column

@@ -15,7 +15,7 @@ from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import SchemaError, TooFewRowsError
 from bayeswise.foundation.exact import ExactArray, side_by_side, stacked
 from bayeswise.foundation.threads import each
-from bayeswise.statistics.cells import halves, is_wide, real_cells, refusing_infinity
+from bayeswise.statistics.numbers.kernel_numbers import halves, is_wide, real_cells, refusing_infinity
 from bayeswise.statistics.protocol import Additive, Weights, refuse_amounts, refuse_negative, refuse_negative_spread
 
 Divisor = Literal["n", "n-1", "n-K"]
@@ -80,7 +80,7 @@ class Moments(Additive):
     @classmethod
     def _of_wide(cls, values: Any, groups: CodeArray | None, n_groups: int, weights: FloatArray | None) -> Moments:
         """With x = u + l:  sum x = sum u + sum l  and  sum x^2 = sum u^2 + 2 sum u l + sum l^2."""
-        from bayeswise.statistics.scatter import Scatter
+        from bayeswise.statistics.numbers.scatter import Scatter
 
         parts = [
             Scatter.of(np.column_stack([half[:, c] for half in halves(values)]), groups, n_groups, weights)

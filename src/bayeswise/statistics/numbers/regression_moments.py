@@ -12,8 +12,8 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import KindError, SchemaError
 from bayeswise.foundation.exact import ExactArray
+from bayeswise.statistics.numbers.scatter import Scatter, packed_position
 from bayeswise.statistics.protocol import refuse_amounts, refuse_levels
-from bayeswise.statistics.scatter import Scatter, packed_position
 from bayeswise.tables.schema.labels import Vocabulary
 
 BLOCK_ROWS = 16_384

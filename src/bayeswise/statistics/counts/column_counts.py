@@ -25,7 +25,7 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArr
 from bayeswise.foundation.errors import KindError, SchemaError
 from bayeswise.foundation.exact import ExactArray, side_by_side
 from bayeswise.foundation.sparse import SparseExact, Table, as_sparse, fitting, is_sparse
-from bayeswise.statistics.counts import Counts
+from bayeswise.statistics.counts.level_counts import Counts
 from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_levels, refuse_negative
 from bayeswise.tables.schema.labels import Vocabulary
 

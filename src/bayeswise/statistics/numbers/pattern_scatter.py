@@ -14,8 +14,8 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import NotMergedError, NotStreamableError, SchemaError
 from bayeswise.foundation.exact import ExactArray
+from bayeswise.statistics.numbers.scatter import Scatter
 from bayeswise.statistics.protocol import refuse_amounts
-from bayeswise.statistics.scatter import Scatter
 from bayeswise.store.fields import stored_field
 
 MOST_SUMS = 1 << 26

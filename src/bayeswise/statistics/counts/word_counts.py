@@ -11,7 +11,7 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.counts import Counts
+from bayeswise.statistics.counts.level_counts import Counts
 from bayeswise.statistics.protocol import Additive, Weights, refuse_amounts, refuse_negative
 from bayeswise.tables.schema.labels import Vocabulary
 

@@ -12,8 +12,8 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray, ObjectA
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import SchemaError, TooFewRowsError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.cells import halves, is_wide, real_cells, refusing_infinity
-from bayeswise.statistics.moments import Divisor, Moments
+from bayeswise.statistics.numbers.kernel_numbers import halves, is_wide, real_cells, refusing_infinity
+from bayeswise.statistics.numbers.moments import Divisor, Moments
 from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_negative, refuse_negative_spread
 
 _ROUNDING = 1e-6  # of an eigenvalue of a correlation matrix that is singular

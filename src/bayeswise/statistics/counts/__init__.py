@@ -1,0 +1,8 @@
+"""How often something was seen in each group: levels, combinations of levels, words.
+
+level_counts.py   levels of a category column
+column_counts.py  the same of many columns, as one table; by code while a sweep goes on
+joint_counts.py   combinations of levels
+pair_counts.py    levels of all pairs of columns
+word_counts.py    words of texts
+"""
