@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.models.table_model import capabilities_of
+from bayeswise.models.base.table_model import capabilities_of
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.encoding.encoder import BATCH_ROWS
 

@@ -28,12 +28,12 @@ from bayeswise.exports.expression import (
 from bayeswise.exports.row_inputs import Row, TableRow
 from bayeswise.foundation.errors import ExportError, KindError
 from bayeswise.models.auto.model import AutoModel
+from bayeswise.models.base.table_model import TableModel
 from bayeswise.models.calibrated import CalibratedModel
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.models.regression.regression_model import RegressionModel
-from bayeswise.models.table_model import TableModel
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.posteriors.prior import shift_factors

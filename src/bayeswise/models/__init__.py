@@ -3,19 +3,13 @@
 registry.py            the kinds of models: names, learners, settings and files follow from it
 settings/              every setting of every model, declared once
 fitting.py             `bw.fit`, from any table to a model of any kind
+base/                  what every model over a table does: answers, facts, learning by merging
 from_table.py          look once, decide the schema, sweep once
-table_model.py         what every model over a table does
-probability_model.py   what every model does that answers with probabilities of classes
-planes.py              a model over two of its columns
-spread_rows.py         answers about rows that are spread over machines
-classifier.py          what every classifier made of exact statistics does
 held_out.py            posteriors of rows with their state: as they are, leave-one-out, folds
 relearning.py          learned rows under the model of the others
 forgetting.py          which batches a model has forgotten
 calibrated.py          a model with calibrated posteriors
 averaging.py           several models instead of one
-parameter_counts.py    how many parameters, in the readings of textbooks
-facts.py               what a model has learned, as plain data
 files.py               which types a model file may hold, by kind of model
 naive_bayes/           columns that are independent given the class
 averaged_naive_bayes/  the average over all naive Bayes structures

@@ -12,9 +12,9 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, TooLargeError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.averaged_naive_bayes.evidence import evidence_of, model_of, refuse_other_rows
+from bayeswise.models.base.table_model import capabilities_of, classes_of
 from bayeswise.models.held_out import held_out
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
-from bayeswise.models.table_model import capabilities_of, classes_of
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.tables.schema.labels import Label, Vocabulary

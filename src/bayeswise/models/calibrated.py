@@ -16,10 +16,8 @@ from bayeswise.explanations.account import Account
 from bayeswise.explanations.calibrated import CalibratedAccount
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, KindError, SchemaError
-from bayeswise.models.forgetting import forgotten_by, with_ledger
-from bayeswise.models.held_out import HeldOut, Progress, left_out_or_folded
-from bayeswise.models.probability_model import ProbabilityModel
-from bayeswise.models.table_model import (
+from bayeswise.models.base.probability_model import ProbabilityModel
+from bayeswise.models.base.table_model import (
     Capabilities,
     ModelFacts,
     ScoredRows,
@@ -27,6 +25,8 @@ from bayeswise.models.table_model import (
     leaves_rows_out,
     where_rows_are,
 )
+from bayeswise.models.forgetting import forgotten_by, with_ledger
+from bayeswise.models.held_out import HeldOut, Progress, left_out_or_folded
 from bayeswise.posteriors.calibration import checked_method, fit_calibration
 from bayeswise.posteriors.calibration_maps import MAPS, AsItIs, Calibration
 from bayeswise.posteriors.normalise import log_posterior, normalise

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 from bayeswise.engines.passes import foresee, foresee_near
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.threads import limit_threads
+from bayeswise.models.base.table_model import capabilities_of
 from bayeswise.models.files import inner_of
 from bayeswise.models.registry import DEFAULT, ModelKind, kind_by_settings, kind_of_name, kinds_with
 from bayeswise.models.settings.description import spelled_out
-from bayeswise.models.table_model import capabilities_of
 from bayeswise.posteriors.calibration import checked_method
 from bayeswise.tables.partitions import NearSource
 from bayeswise.tables.sources.opening import long_text, spread

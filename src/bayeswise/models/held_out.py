@@ -15,10 +15,10 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError, TooLargeError, row_number
 from bayeswise.foundation.logspace import log
-from bayeswise.models.classifier import Classifier, are_batches
+from bayeswise.models.base.classifier import Classifier, are_batches
+from bayeswise.models.base.spread_rows import columns_of_answer
+from bayeswise.models.base.table_model import TableModel, capabilities_of, leaves_rows_out
 from bayeswise.models.relearning import posteriors_of_folds, refuse_other_rows
-from bayeswise.models.spread_rows import columns_of_answer
-from bayeswise.models.table_model import TableModel, capabilities_of, leaves_rows_out
 from bayeswise.posteriors.calibration import turns
 from bayeswise.posteriors.prior import shifted
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch

@@ -15,10 +15,10 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, NotMergedError, TooLargeError
-from bayeswise.models.classifier import Classifier, are_batches
+from bayeswise.models.base.classifier import Classifier, are_batches
+from bayeswise.models.base.probability_model import ProbabilityModel
+from bayeswise.models.base.table_model import capabilities_of
 from bayeswise.models.forgetting import refusing_unlearned
-from bayeswise.models.probability_model import ProbabilityModel
-from bayeswise.models.table_model import capabilities_of
 from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder

@@ -10,8 +10,8 @@ from typing import Any
 from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.decisions.costs.warnings import CostWarning
 from bayeswise.foundation.errors import FitError, KindError
+from bayeswise.models.base.table_model import capabilities_of
 from bayeswise.models.files import load
-from bayeswise.models.table_model import capabilities_of
 from bayeswise.workbench.jobs import Jobs
 from bayeswise.workbench.labelling import Sessions
 from bayeswise.workbench.safety import Limits

@@ -19,7 +19,7 @@ from bayeswise.models.auto.crossing import Crossing
 from bayeswise.models.auto.durations import seconds_for
 from bayeswise.models.auto.inputs import AsNumbers
 from bayeswise.models.auto.model import AutoModel
-from bayeswise.models.facts import mixture_of
+from bayeswise.models.base.facts import mixture_of
 from bayeswise.models.settings.auto import seconds_of
 from bayeswise.statistics import fingerprint
 from bayeswise.tables.schema.schema import Column, Schema, Target

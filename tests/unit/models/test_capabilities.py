@@ -9,7 +9,7 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.evaluation.calibrated import calibrated
-from bayeswise.models.table_model import Capabilities, capabilities_of
+from bayeswise.models.base.table_model import Capabilities, capabilities_of
 
 MEMBERS = {
     "classes": ("classes", "predict_proba", "log_prior", "class_weight", "scored", "probability_of"),

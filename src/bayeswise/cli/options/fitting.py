@@ -12,7 +12,7 @@ from bayeswise.cli.options.pairs import by_name, by_number, class_of
 from bayeswise.cli.options.settings import option, settings_of
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import ParameterError, PriorError, UsageError
-from bayeswise.models.facts import (
+from bayeswise.models.base.facts import (
     calibration_of,
     class_prior,
     class_weights,

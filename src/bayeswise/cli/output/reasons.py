@@ -12,7 +12,7 @@ from bayeswise.cli.output.writing import say
 from bayeswise.explanations import Account, Flip, Steps
 from bayeswise.foundation.atomic import replacing_text
 from bayeswise.foundation.errors import KindError, ParameterError
-from bayeswise.models.classifier import Classifier
+from bayeswise.models.base.classifier import Classifier
 from bayeswise.render.labels import keyed, shown
 from bayeswise.render.numbers import exact, number
 from bayeswise.render.plain import json_number

@@ -17,11 +17,11 @@ from bayeswise.foundation.errors import BayeswiseError, FitError, KindError, Not
 from bayeswise.foundation.logspace import log
 from bayeswise.models.auto.candidates import Member
 from bayeswise.models.auto.explaining import account_of
-from bayeswise.models.classifier import are_batches, as_targets
+from bayeswise.models.base.classifier import are_batches, as_targets
+from bayeswise.models.base.probability_model import ProbabilityModel
+from bayeswise.models.base.table_model import Capabilities, ModelFacts, where_rows_are
 from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
-from bayeswise.models.probability_model import ProbabilityModel
 from bayeswise.models.settings.auto import AutoSettings
-from bayeswise.models.table_model import Capabilities, ModelFacts, where_rows_are
 from bayeswise.posteriors.calibration_maps import MAPS, AsItIs, Calibration
 from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.posteriors.prior import prior_by_state

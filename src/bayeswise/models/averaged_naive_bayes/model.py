@@ -22,6 +22,7 @@ from bayeswise.models.averaged_naive_bayes.mixing import (
 from bayeswise.models.averaged_naive_bayes.numbers import AveragedNormalScores
 from bayeswise.models.averaged_naive_bayes.others import AveragedFamilyScores
 from bayeswise.models.averaged_naive_bayes.words import AveragedWordScores
+from bayeswise.models.base.table_model import Capabilities, ModelFacts
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.choices import factors_for
 from bayeswise.models.naive_bayes.factors import Factor, Scores
@@ -32,7 +33,6 @@ from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.words import Words
 from bayeswise.models.settings.averaged import AveragedSettings, given_temper, settings_from
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
-from bayeswise.models.table_model import Capabilities, ModelFacts
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.schema import Schema, positions_in

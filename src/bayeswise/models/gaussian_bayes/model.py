@@ -17,7 +17,10 @@ from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, log_gamma_rat
 from bayeswise.families.continuous.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, NonFiniteError, NotFittedError, SchemaError
-from bayeswise.models.classifier import Classifier, only_column
+from bayeswise.models.base.classifier import Classifier, only_column
+from bayeswise.models.base.parameter_counts import ParameterCounts, parameter_counts
+from bayeswise.models.base.probability_model import Gaussians
+from bayeswise.models.base.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.models.gaussian_bayes.building import densities
 from bayeswise.models.gaussian_bayes.densities import LOG_PI, Densities
 from bayeswise.models.gaussian_bayes.discriminants import (
@@ -33,10 +36,7 @@ from bayeswise.models.gaussian_bayes.left_out_rows import log_evidence_left_out,
 from bayeswise.models.gaussian_bayes.moments import ClassMoments, class_moments
 from bayeswise.models.gaussian_bayes.spread import refuse_square
 from bayeswise.models.gaussian_bayes.thresholds import bayes_error, error_at, regions
-from bayeswise.models.parameter_counts import ParameterCounts, parameter_counts
-from bayeswise.models.probability_model import Gaussians
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
-from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.posteriors.line_regions import BayesError, Regions
 from bayeswise.posteriors.normalise import shares_of
 from bayeswise.statistics import Grouped, Moments, PatternScatter, Product

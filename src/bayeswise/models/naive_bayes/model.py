@@ -16,7 +16,9 @@ from bayeswise.explanations.nomogram import Nomogram
 from bayeswise.explanations.steps import Steps
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError
-from bayeswise.models.classifier import Classifier, are_batches, as_targets, only_column, refuse_calibrated
+from bayeswise.models.base.classifier import Classifier, are_batches, as_targets, only_column, refuse_calibrated
+from bayeswise.models.base.parameter_counts import ParameterCounts, parameter_counts
+from bayeswise.models.base.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.models.forgetting import forgotten_by, with_ledger
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
@@ -24,9 +26,7 @@ from bayeswise.models.naive_bayes.factors import Factor, Scores
 from bayeswise.models.naive_bayes.left_out import log_evidence_left_out, log_joint_left_out
 from bayeswise.models.naive_bayes.numbers import far_out
 from bayeswise.models.naive_bayes.words import Words, WordScores
-from bayeswise.models.parameter_counts import ParameterCounts, parameter_counts
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
-from bayeswise.models.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.posteriors.normalise import Posterior, normalise, shares_of
 from bayeswise.statistics import Product
 from bayeswise.statistics.numbers.extents import MOST_COLUMNS, Extents, Span

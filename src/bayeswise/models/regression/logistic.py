@@ -16,13 +16,13 @@ from bayeswise.explanations.nomogram import Nomogram
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, SchemaError
 from bayeswise.foundation.logspace import log
+from bayeswise.models.base.table_model import Capabilities, where_rows_are
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.regression_model import RegressionFacts, WeightedModel
 from bayeswise.models.regression.solving.logistic_fit import NO_COVARIANCE, LogisticFit
 from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.relearning import RelearnedModel
 from bayeswise.models.settings.regression import LogisticSettings
-from bayeswise.models.table_model import Capabilities, where_rows_are
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Report

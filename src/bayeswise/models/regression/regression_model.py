@@ -18,11 +18,11 @@ from bayeswise import _kernels
 from bayeswise.explanations.wording import value_text
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import KindError, NotMergedError
+from bayeswise.models.base.table_model import Capabilities, ModelFacts, TableModel, where_rows_are
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.settings.regression import LinearSettings, LogisticSettings
-from bayeswise.models.table_model import Capabilities, ModelFacts, TableModel, where_rows_are
 from bayeswise.render.labels import shown
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import json_number, json_value

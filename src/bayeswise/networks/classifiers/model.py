@@ -14,10 +14,10 @@ from bayeswise.engines import Request, summarise
 from bayeswise.explanations.account import Account
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import KindError, NotFittedError, ParameterError
-from bayeswise.models.classifier import Classifier
+from bayeswise.models.base.classifier import Classifier
+from bayeswise.models.base.table_model import Capabilities, ModelFacts, where_rows_are
 from bayeswise.models.from_table import no_rows
 from bayeswise.models.settings.network import AVERAGES, Needs, NetworkSettings
-from bayeswise.models.table_model import Capabilities, ModelFacts, where_rows_are
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
 from bayeswise.networks.classifiers.counted import INCOMPLETE, PAIRS, Counted, completed, request_of, triple_name
 from bayeswise.networks.classifiers.explaining import account_of

@@ -17,8 +17,8 @@ from bayeswise.decisions.costs.warnings import CostWarning
 from bayeswise.evaluation.evaluate import evaluation_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import BayeswiseError, CostError
+from bayeswise.models.base.table_model import leaves_rows_out
 from bayeswise.models.held_out import HeldOut, held_out
-from bayeswise.models.table_model import leaves_rows_out
 from bayeswise.statistics.intervals import MOST_FOLDS
 from bayeswise.tables.schema.null_words import words_of
 from bayeswise.tables.source import Source, open_source

@@ -15,8 +15,8 @@ from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.decisions.costs.warnings import CostWarning
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import BayeswiseError, KindError, NotFoundError, quoted
+from bayeswise.models.base.table_model import TableModel, capabilities_of
 from bayeswise.models.files import inner_of, kind_of, load
-from bayeswise.models.table_model import TableModel, capabilities_of
 from bayeswise.networks.formats import MODEL_SUFFIX
 from bayeswise.workbench.workspace import Workspace
 

@@ -53,7 +53,7 @@ def run(
     """
     from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.writing import json_document
-    from bayeswise.models.facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
+    from bayeswise.models.base.facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
 
     fitted = load_for("forget", model, "forget", "statistics")
     replaced = check_model_output(out, files, force=force, updated=[model])

@@ -24,7 +24,7 @@ def run(
     from bayeswise.cli.options.reading import load_with_facts
     from bayeswise.cli.output.writing import json_document
     from bayeswise.foundation.errors import KindError
-    from bayeswise.models.facts import about_model
+    from bayeswise.models.base.facts import about_model
     from bayeswise.models.files import inner_of, kind_of
 
     check_picture(png, [model])

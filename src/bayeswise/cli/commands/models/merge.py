@@ -31,8 +31,8 @@ def run(
     """
     from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.writing import json_document
-    from bayeswise.models.facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
-    from bayeswise.models.table_model import capabilities_of
+    from bayeswise.models.base.facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
+    from bayeswise.models.base.table_model import capabilities_of
 
     if len(models) < 2:
         raise UsageError("merge takes two models or more", fix="name another one")
@@ -77,7 +77,7 @@ def show(facts: dict[str, Any], loaded: list[Any]) -> None:
     from rich.text import Text
 
     from bayeswise.cli.output.look_page import class_table
-    from bayeswise.models.facts import weight_of
+    from bayeswise.models.base.facts import weight_of
     from bayeswise.render.labels import quoted
     from bayeswise.render.terminal import plain_table
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise.models.base.table_model import capabilities_of
 from bayeswise.models.files import inner_of
 from bayeswise.models.naive_bayes import MEstimate, NaiveBayesModel
 from bayeswise.models.naive_bayes.categories import CategoryScores
@@ -16,7 +17,6 @@ from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.numbers import NormalScores
 from bayeswise.models.naive_bayes.others import FamilyScores
 from bayeswise.models.naive_bayes.words import WordScores
-from bayeswise.models.table_model import capabilities_of
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.render.labels import keyed
 from bayeswise.render.plain import json_number, json_value

@@ -199,7 +199,7 @@ class TableModel:
 
     def extended(self, table: Any, answer: Callable[[Any, Any], Any], storages: Mapping[str, Any]) -> Any:
         """A lazy frame of Dask or Spark with what a function of this model and some rows says of each row."""
-        from bayeswise.models.spread_rows import answered
+        from bayeswise.models.base.spread_rows import answered
 
         source = spread(table)
         if source is None:
@@ -288,7 +288,7 @@ def where_rows_are(method: Method) -> Method:
         source = spread(table)
         if source is None:
             return method(self, table)
-        from bayeswise.models.spread_rows import frame_with
+        from bayeswise.models.base.spread_rows import frame_with
 
         return frame_with(self, method.__name__, source)
 

@@ -11,7 +11,7 @@ import numpy as np
 from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NoSuchAnswerError
-from bayeswise.models.table_model import ScoredRows, TableModel, where_rows_are
+from bayeswise.models.base.table_model import ScoredRows, TableModel, where_rows_are
 from bayeswise.posteriors.normalise import Posterior, log_posterior, shares_of
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, find_state
@@ -136,7 +136,7 @@ class ProbabilityModel(TableModel):
         Columns that are not drawn have the values `at`, and are missing otherwise: a model of whole rows integrates
         them out. With `costs` the regions are those of actions.
         """
-        from bayeswise.models.planes import plane_of
+        from bayeswise.models.base.planes import plane_of
 
         plane = plane_of(self, columns, rows, dict(at or {}), points)
         return plane if costs is None else plane.deciding(costs)

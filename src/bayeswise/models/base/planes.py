@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeswise.explanations.class_plane import ClassPlane, Points, axes_of, gaussian_limits, together
 from bayeswise.foundation.errors import FitError, NoSuchAnswerError, ParameterError
-from bayeswise.models.probability_model import ProbabilityModel
+from bayeswise.models.base.probability_model import ProbabilityModel
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.null_words import open_like
 

@@ -25,6 +25,8 @@ from bayeswise.foundation.errors import (
 )
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.threads import limit_threads
+from bayeswise.models.base.probability_model import ProbabilityModel
+from bayeswise.models.base.table_model import Capabilities, ScoredRows, capabilities_of
 from bayeswise.models.forgetting import (
     forgotten_by,
     having_learned,
@@ -34,8 +36,6 @@ from bayeswise.models.forgetting import (
     with_ledger,
 )
 from bayeswise.models.from_table import swept
-from bayeswise.models.probability_model import ProbabilityModel
-from bayeswise.models.table_model import Capabilities, ScoredRows, capabilities_of
 from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product, fingerprint
