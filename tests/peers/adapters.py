@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import bayeswise as bw
-from bayeswise.estimators.targets import prior_by_name
+from bayeswise.estimators.inputs.targets import prior_by_name
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
 
 USED: set[str] = set()

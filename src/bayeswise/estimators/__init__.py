@@ -1,9 +1,7 @@
 """Models and decisions as scikit-learn estimators; the only layer that imports scikit-learn.
 
 base.py                     what the estimators share: a frozen model inside, as `model_`
-checking.py                 X as scikit-learn users bring it, behind its checks; frames of Dask and Spark
-features.py                 from X to a schema and batches
-targets.py                  y, its classes and prior, weights of rows
+inputs/                     X and y as scikit-learn users bring them, checked, as a schema and batches
 auto.py                     `AutoClassifier`
 naive_bayes.py              `NaiveBayes`
 averaged_naive_bayes.py     `AveragedNaiveBayes`

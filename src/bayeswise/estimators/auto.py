@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, field
 from typing import Any, Self
 
-from bayeswise.estimators import features
 from bayeswise.estimators.base import ClassifierBase, with_parameters
+from bayeswise.estimators.inputs import features
 from bayeswise.models.auto.learning import of_batches
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.settings.auto import AutoOptions, AutoSettings, seconds_of

@@ -7,8 +7,8 @@ from dataclasses import field
 from typing import Any
 
 from bayeswise.estimators.base import with_parameters
+from bayeswise.estimators.inputs.targets import prior_by_name
 from bayeswise.estimators.naive_bayes import NaiveBayes
-from bayeswise.estimators.targets import prior_by_name
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.models.averaged_naive_bayes.category_pairs import with_pairs
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, refuse_unless_averageable

@@ -20,9 +20,9 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bayeswise.engines import summarise
-from bayeswise.estimators import features
-from bayeswise.estimators.checking import checked, learned_where_rows_are
-from bayeswise.estimators.targets import (
+from bayeswise.estimators.inputs import features
+from bayeswise.estimators.inputs.checking import checked, learned_where_rows_are
+from bayeswise.estimators.inputs.targets import (
     Labels,
     as_array,
     class_labels,

@@ -10,9 +10,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswise.estimators import features
-from bayeswise.estimators.checking import checked
-from bayeswise.estimators.targets import as_array, class_column, labels_of
+from bayeswise.estimators.inputs import features
+from bayeswise.estimators.inputs.checking import checked
+from bayeswise.estimators.inputs.targets import as_array, class_column, labels_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.models.hypotheses.concepts import ConceptModel, check_way, concept_of

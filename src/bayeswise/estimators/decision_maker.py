@@ -18,7 +18,7 @@ from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
 from bayeswise.decisions.policy.action_account import ActionAccount, with_change
 from bayeswise.decisions.policy.rule import Rule
 from bayeswise.estimators.cost_scorer import table_of
-from bayeswise.estimators.targets import n_rows_of
+from bayeswise.estimators.inputs.targets import n_rows_of
 from bayeswise.evaluation.calibrated import stakes, weights_by_stakes
 from bayeswise.evaluation.evaluate import paid_for
 from bayeswise.evaluation.novelty import ModelTail, OrdinaryRows

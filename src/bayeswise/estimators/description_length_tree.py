@@ -15,8 +15,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from bayeswise.estimators import features
-from bayeswise.estimators.checking import is_frame
+from bayeswise.estimators.inputs import features
+from bayeswise.estimators.inputs.checking import is_frame
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import DataError, ParameterError
 from bayeswise.models.description_length.bits import Code, DescriptionLength

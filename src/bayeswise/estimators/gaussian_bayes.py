@@ -11,9 +11,9 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bayeswise.engines import summarise
-from bayeswise.estimators import features
 from bayeswise.estimators.base import MergingBase, with_parameters
-from bayeswise.estimators.targets import Labels
+from bayeswise.estimators.inputs import features
+from bayeswise.estimators.inputs.targets import Labels
 from bayeswise.families.continuous.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray, plain
 from bayeswise.foundation.errors import NotAvailableError, ParameterError

@@ -14,11 +14,11 @@ from sklearn.utils import Tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
-from bayeswise.estimators import features
 from bayeswise.estimators.base import EstimatorBase, with_parameters
-from bayeswise.estimators.checking import present
-from bayeswise.estimators.features import ExpandedColumns, batches_of, schema_for
-from bayeswise.estimators.targets import number_column, row_weights
+from bayeswise.estimators.inputs import features
+from bayeswise.estimators.inputs.checking import present
+from bayeswise.estimators.inputs.features import ExpandedColumns, batches_of, schema_for
+from bayeswise.estimators.inputs.targets import number_column, row_weights
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.regression.features import is_wide

@@ -12,10 +12,10 @@ from scipy.sparse import issparse
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
-from bayeswise.estimators import features
 from bayeswise.estimators.base import ClassifierBase, with_parameters
-from bayeswise.estimators.checking import present, sparse_numbers
-from bayeswise.estimators.features import ExpandedColumns, schema_for, sparse_batch
+from bayeswise.estimators.inputs import features
+from bayeswise.estimators.inputs.checking import present, sparse_numbers
+from bayeswise.estimators.inputs.features import ExpandedColumns, schema_for, sparse_batch
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NotAvailableError
 from bayeswise.models.regression.learning import fitted_logistic, fitted_sparse_logistic

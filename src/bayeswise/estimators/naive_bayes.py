@@ -11,10 +11,10 @@ from scipy.sparse import issparse
 from sklearn.utils import Tags
 
 from bayeswise.engines import summarise
-from bayeswise.estimators import features
 from bayeswise.estimators.base import MergingBase, with_parameters
-from bayeswise.estimators.checking import checked
-from bayeswise.estimators.targets import Labels
+from bayeswise.estimators.inputs import features
+from bayeswise.estimators.inputs.checking import checked
+from bayeswise.estimators.inputs.targets import Labels
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import NotAvailableError
 from bayeswise.models.naive_bayes.categories import CategoryScores

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswise.estimators import features
 from bayeswise.estimators.base import COLUMNS, MergingBase, with_parameters
-from bayeswise.estimators.checking import checked, learned_where_rows_are
-from bayeswise.estimators.targets import Labels, prior_by_name
+from bayeswise.estimators.inputs import features
+from bayeswise.estimators.inputs.checking import checked, learned_where_rows_are
+from bayeswise.estimators.inputs.targets import Labels, prior_by_name
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NotAvailableError, ParameterError
 from bayeswise.models.settings.network import AVERAGES, NetworkOptions, NetworkSettings, divided_missing

@@ -120,7 +120,8 @@ def counting(monkeypatch: pytest.MonkeyPatch, counts: Counter[str], owner: Any, 
 
 @every_estimator
 def test_a_fit_reads_its_parameters_once_and_its_target_once(kind: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    from bayeswise.estimators import base, linear_regression, targets
+    from bayeswise.estimators import base, linear_regression
+    from bayeswise.estimators.inputs import targets
 
     counts: Counter[str] = Counter()
     counting(monkeypatch, counts, kind, "_kept")

@@ -19,8 +19,8 @@ from scipy.sparse import csr_array, issparse
 from sklearn.utils.validation import _check_feature_names_in, check_is_fitted
 
 from bayeswise.engines.local import over_ranges
-from bayeswise.estimators.checking import WORDS, is_frame, stored_cell
-from bayeswise.estimators.targets import Labels
+from bayeswise.estimators.inputs.checking import WORDS, is_frame, stored_cell
+from bayeswise.estimators.inputs.targets import Labels
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import (
     NonFiniteError,
