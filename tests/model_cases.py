@@ -10,7 +10,7 @@ import numpy as np
 
 import bayeswise as bw
 from bayeswise.families import Binomial, NormalInverseWishart
-from bayeswise.networks.learning.counts import FamilyCounts
+from bayeswise.networks.learning.family_counts import FamilyCounts
 from tests.network_cases import random_mixed_network, random_network
 
 Table = dict[str, list[Any]]

@@ -19,7 +19,7 @@ Posteriors = dict[str, FloatArray]
 def ours(train: pd.DataFrame, y: pd.Series, test: pd.DataFrame, states: list[str]) -> Posteriors:
     """auto, the best single member by left-out rows, and each member by itself."""
     from bayeswise.models.auto.candidates import CANDIDATES
-    from bayeswise.models.auto.rows import gathered
+    from bayeswise.models.auto.whole_table import gathered
     from bayeswise.posteriors.calibration_maps import AsItIs
     from bayeswise.tables.encoding.encoder import Encoder
     from bayeswise.tables.source import open_source

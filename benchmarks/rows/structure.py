@@ -17,7 +17,7 @@ import numpy as np
 from bayeswise.networks import BeliefNetwork
 from bayeswise.networks.inference.sampling import sample_codes
 from bayeswise.networks.learning import Scores, best_graph, chow_liu, climb, fit_tables
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.statistics import PairCounts
 from bayeswise.tables.schema.labels import Vocabulary
 from benchmarks.harness import Figure, Race, Row, Size, Task, best_of

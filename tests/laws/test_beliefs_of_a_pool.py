@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayeswise as bw
-from bayeswise.acquisition.beliefs import BeliefsByClass, BeliefsOfFewRows, _least_log_odds, beliefs_of
 from bayeswise.acquisition.pool import Pool
+from bayeswise.acquisition.pool_beliefs import BeliefsByClass, BeliefsOfFewRows, _least_log_odds, beliefs_of
 from bayeswise.acquisition.strategies import UNCERTAINTY
 from bayeswise.foundation import threads
 from bayeswise.models.files import bytes_of

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from network_cases import random_network
 
 from bayeswise.networks.learning import FamilyCounts
-from bayeswise.networks.learning.em.fitting import em_steps, fit_tables, gradient_steps
+from bayeswise.networks.learning.coded_rows import CodedRows
+from bayeswise.networks.learning.em.fitted_tables import em_steps, fit_tables, gradient_steps
 from bayeswise.networks.learning.em.incomplete import IncompleteRows
-from bayeswise.networks.learning.rows import CodedRows
 
 
 def case(seed: int, share: float, hidden: bool) -> tuple[CodedRows, dict[str, tuple[str, ...]]]:

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import bayeswise as bw
-from bayeswise.evaluation.calibrated import calibrated
 from bayeswise.evaluation.evaluate import compare, evaluate
+from bayeswise.evaluation.stakes import calibrated
 from bayeswise.foundation.errors import FitError, TooLargeError
 from bayeswise.models.files import bytes_of
 from bayeswise.models.held_out import held_out

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import bayeswise as bw
-from bayeswise.acquisition import beliefs
+from bayeswise.acquisition import pool_beliefs
 from bayeswise.acquisition.pool import Parts
 from bayeswise.acquisition.strategies import Screen, margin
 from bayeswise.families.continuous.normal import NormalParameters
-from bayeswise.models.naive_bayes.numbers import NormalScores
+from bayeswise.models.naive_bayes.normal_columns import NormalScores
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 
 KINDS = {"x": "number", "z": "number"}
@@ -151,9 +151,9 @@ def test_small_pools_are_asked_the_same_with_and_without_a_screen(seed: int, n_r
     )
     with pytest.MonkeyPatch.context() as patch:
         for step in range(n_rows - 1):
-            patch.setattr(beliefs, "_LARGE_POOL", 20_000)
+            patch.setattr(pool_beliefs, "_LARGE_POOL", 20_000)
             expected = plain.query()[0]
-            patch.setattr(beliefs, "_LARGE_POOL", 0)
+            patch.setattr(pool_beliefs, "_LARGE_POOL", 0)
             found = screened.query()[0]
             assert found == expected
             label = int(generator.integers(3))

@@ -11,8 +11,8 @@ from network_cases import asia, random_network
 from bayeswise import _kernels
 from bayeswise.foundation.errors import TooLargeError
 from bayeswise.networks.learning import Constraints, Scores, best_graph, hill_climbing
-from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.networks.learning.search.exact import memory_needed
+from bayeswise.networks.learning.coded_rows import CodedRows
+from bayeswise.networks.learning.search.dynamic_programming import memory_needed
 from bayeswise.tables.schema.labels import Vocabulary
 
 EVERY_SCORE = pytest.mark.parametrize("score", ["bic", "aic", "bdeu", "k2"])
@@ -68,7 +68,7 @@ def test_no_graph_of_five_nodes_is_better() -> None:
 def test_rules_hold_and_no_graph_within_them_is_better(
     score: str, by_lists: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bayeswise.networks.learning.search.exact._by_lists", lambda n, most: by_lists)
+    monkeypatch.setattr("bayeswise.networks.learning.search.dynamic_programming._by_lists", lambda n, most: by_lists)
     rows = CodedRows.of(random_network(21, n_nodes=4, zeros=0.1).sample(200, seed=2))
     scores = Scores(rows, score)
     a, b, c, d = rows.names
@@ -91,7 +91,7 @@ def test_the_exact_search_is_never_behind_a_climb_and_both_ways_to_it_agree(
     scores, rules = Scores(rows, score), Constraints(max_parents=3)
     by_tables = best_graph(scores, rules)
     assert by_tables.score >= hill_climbing(scores, rules, restarts=3).score - 1e-9
-    monkeypatch.setattr("bayeswise.networks.learning.search.exact._by_lists", lambda n, most: True)
+    monkeypatch.setattr("bayeswise.networks.learning.search.dynamic_programming._by_lists", lambda n, most: True)
     assert best_graph(scores, rules).score == pytest.approx(by_tables.score, rel=1e-12)
 
 

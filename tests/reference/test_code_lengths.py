@@ -12,8 +12,8 @@ from scipy import stats
 import bayeswise as bw
 from bayeswise.models.description_length import coded_family, description_length, select
 from bayeswise.networks.description_length import coded
-from bayeswise.networks.learning.counts import FamilyCounts
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.coded_rows import CodedRows
+from bayeswise.networks.learning.family_counts import FamilyCounts
 from bayeswise.networks.learning.search.scores import Scores
 
 GENERATOR = np.random.default_rng(5)

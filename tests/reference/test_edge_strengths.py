@@ -11,7 +11,7 @@ from network_cases import asia, random_network
 
 from bayeswise.foundation.errors import ParameterError, TooLargeError
 from bayeswise.networks.learning import Constraints, Scores, edge_strengths, hill_climbing
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.search.orders import edge_posteriors
 from bayeswise.tables.schema.labels import Vocabulary
 

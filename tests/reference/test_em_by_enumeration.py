@@ -11,9 +11,9 @@ from network_cases import random_network
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.networks import BeliefNetwork
-from bayeswise.networks.learning.em.fitting import em_steps
+from bayeswise.networks.learning.coded_rows import CodedRows
+from bayeswise.networks.learning.em.fitted_tables import em_steps
 from bayeswise.networks.learning.em.incomplete import IncompleteRows
-from bayeswise.networks.learning.rows import CodedRows
 
 
 def holed(network: BeliefNetwork, n_rows: int, share: float, seed: int) -> CodedRows:

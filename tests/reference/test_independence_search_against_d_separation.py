@@ -15,9 +15,9 @@ import bayeswise as bw
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.errors import NetworkError, ParameterError
 from bayeswise.networks.equivalence import EquivalenceClass
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import Constraints
-from bayeswise.networks.learning.independence import GTest, pc
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.independence_tests import GTest, pc
 
 
 def random_graph(seed: int, n: int, share: float) -> list[tuple[int, ...]]:

@@ -13,8 +13,8 @@ from network_cases import asia, pyagrum_learner
 import bayeswise as bw
 from bayeswise.models.description_length.bits import log_regret
 from bayeswise.networks.learning import Scores
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import Constraints
-from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.learning.search.miic import _Information, miic
 from bayeswise.networks.learning.search.scores import NmlScores
 

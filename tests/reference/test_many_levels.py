@@ -16,8 +16,8 @@ from bayeswise import _kernels
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.networks import BeliefNetwork
 from bayeswise.networks.learning import Scores, best_graph, fit_tables, hill_climbing
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.column_states import MOST_LEVELS
-from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.tables.schema.labels import Vocabulary
 
 EVERY_SCORE = pytest.mark.parametrize("score", ["bic", "aic", "bdeu", "k2"])

@@ -13,11 +13,11 @@ from scipy import stats
 import bayeswise as bw
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import Constraints
-from bayeswise.networks.learning.independence import pc
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.independence_tests import pc
 from bayeswise.networks.mixed.learning import MixedTest
-from bayeswise.networks.mixed.rows import MixedRows, ScatterByStates, read_rows
+from bayeswise.networks.mixed.mixed_rows import MixedRows, ScatterByStates, read_rows
 from bayeswise.tables.schema.labels import Vocabulary
 
 

@@ -16,7 +16,7 @@ from bayeswise.foundation.errors import BayeswiseError, KindError, NotMergedErro
 from bayeswise.networks import BeliefNetwork
 from bayeswise.networks.classifiers.learning import fit_network
 from bayeswise.networks.learning import fit_tables
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.statistics import fingerprint
 
 STRUCTURES = ("naive", "tan", "k-dependence", "markov-blanket")

@@ -12,8 +12,8 @@ from scipy.optimize import minimize
 import bayeswise as bw
 from bayeswise.foundation.errors import ParameterError, TooFewRowsError
 from bayeswise.networks import BeliefNetwork, Node, NoisyMax, NoisyOr
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.em.noisy import fit_noisy_max
-from bayeswise.networks.learning.rows import CodedRows
 
 YES_NO = ["yes", "no"]
 

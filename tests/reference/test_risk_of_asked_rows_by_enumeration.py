@@ -8,7 +8,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from bayeswise.acquisition.risk import Step, weights_of
+from bayeswise.acquisition.pool_risk import Step, weights_of
 
 COSTS = {0: 0.0, 1: 5.0, 2: 1.0, 3: 0.0, 4: 2.0}
 SHARE = Fraction(1, 5)

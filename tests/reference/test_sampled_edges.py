@@ -11,7 +11,7 @@ from network_cases import asia, random_network
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import BeliefNetwork
 from bayeswise.networks.learning import Constraints, Scores, edge_probabilities, edge_strengths
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.search.orders import edge_posteriors, sampled_edges
 
 CHILD = Path(__file__).parents[3] / "shared" / "networks" / "child.bif"

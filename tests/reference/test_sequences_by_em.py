@@ -12,8 +12,8 @@ import pytest
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.networks import Node
 from bayeswise.networks.dynamic import DynamicNetwork, before
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.em.sequences import Sequences, fit_sequences, order_of
-from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.tables.source import open_source
 
 HMM: dict[str, list[str]] = {"mood": ["mood[-1]"], "sign": ["mood"]}

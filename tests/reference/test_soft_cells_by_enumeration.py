@@ -10,9 +10,9 @@ import pytest
 from network_cases import random_network
 
 from bayeswise.networks import BeliefNetwork
-from bayeswise.networks.learning.em.fitting import em_steps, gradient_steps
+from bayeswise.networks.learning.coded_rows import CodedRows
+from bayeswise.networks.learning.em.fitted_tables import em_steps, gradient_steps
 from bayeswise.networks.learning.em.incomplete import IncompleteRows
-from bayeswise.networks.learning.rows import CodedRows
 
 
 def weights_of(network: BeliefNetwork, name: str, cell: Any) -> np.ndarray:

@@ -10,7 +10,7 @@ import pytest
 from network_cases import asia, pyagrum_learner, random_network
 
 from bayeswise.networks.learning import Scores, best_graph, hill_climbing
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.coded_rows import CodedRows
 
 gum: Any = pytest.importorskip("pyagrum")
 pd: Any = pytest.importorskip("pandas")

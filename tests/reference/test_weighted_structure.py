@@ -15,7 +15,7 @@ from scipy.special import gammaln
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.networks import BeliefNetwork
 from bayeswise.networks.learning import FamilyCounts, Scores, best_graph, edge_strengths, fit_tables, hill_climbing
-from bayeswise.networks.learning.rows import CodedRows, in_units
+from bayeswise.networks.learning.coded_rows import CodedRows, in_units
 from bayeswise.networks.learning.search.orders import edge_posteriors
 
 EVERY_SCORE = pytest.mark.parametrize("score", ["bic", "aic", "bdeu", "k2"])

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from bayeswise.acquisition.beliefs import BeliefsOfFewRows, beliefs_of
 from bayeswise.acquisition.learner import RANDOM_SHARE, ActiveLearner
 from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
+from bayeswise.acquisition.pool_beliefs import BeliefsOfFewRows, beliefs_of
 from bayeswise.acquisition.queries import refuse_below
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError

@@ -8,11 +8,11 @@ from typing import Any, Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from bayeswise.acquisition.beliefs import BeliefsOfFewRows, beliefs_of
 from bayeswise.acquisition.choosing import STRATEGIES, Chooser, expected_savings, least_costs
 from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
+from bayeswise.acquisition.pool_beliefs import BeliefsOfFewRows, beliefs_of
+from bayeswise.acquisition.pool_risk import Risk, Step, estimated, left_out_of
 from bayeswise.acquisition.queries import Query, asking_action, refuse_below, refuse_unless_share
-from bayeswise.acquisition.risk import Risk, Step, estimated, left_out_of
 from bayeswise.acquisition.strategies import Likeness
 from bayeswise.acquisition.watching import EVERY, Gain, gain_of_asking
 from bayeswise.decisions.costs.costs import Costs

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.acquisition.risk import Step
+from bayeswise.acquisition.pool_risk import Step
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import Decisions
 from bayeswise.foundation.arrays import FloatArray, IntArray

@@ -7,8 +7,8 @@ from typing import Any
 
 from bayeswise.acquisition.journal import Journal
 from bayeswise.acquisition.learner import ActiveLearner
+from bayeswise.acquisition.pool_risk import Step
 from bayeswise.acquisition.queries import Query
-from bayeswise.acquisition.risk import Step
 from bayeswise.foundation.errors import ParameterError, StoreError
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state, label_of
 

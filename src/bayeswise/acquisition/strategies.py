@@ -18,7 +18,7 @@ from bayeswise import _kernels
 from bayeswise.acquisition.pool import Parts
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.special import xlogy
-from bayeswise.models.naive_bayes.numbers import NormalScores
+from bayeswise.models.naive_bayes.normal_columns import NormalScores
 from bayeswise.tables.batch import Batch
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.acquisition.pool import Pool
-from bayeswise.acquisition.risk import Step, left_out_of
+from bayeswise.acquisition.pool_risk import Step, left_out_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.render.numbers import number
 from bayeswise.tables.schema.labels import Label

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.decisions.costs.cells import plain_number
+from bayeswise.decisions.costs.cost_cells import plain_number
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
 from bayeswise.decisions.policy.feature_rule import least_risk

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from bayeswise.decisions.costs.cells import plain_number
+from bayeswise.decisions.costs.cost_cells import plain_number
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, ParameterError
 

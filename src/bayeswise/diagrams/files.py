@@ -46,7 +46,7 @@ from bayeswise.diagrams.nodes import Decision, Piece, Utility
 from bayeswise.diagrams.solving.policy import Policy
 from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import ParameterError, SourceError, StoreError, listed
-from bayeswise.foundation.reading import is_stream, name_of
+from bayeswise.foundation.file_bytes import is_stream, name_of
 from bayeswise.networks import formats
 from bayeswise.render.labels import guess
 from bayeswise.store.parsing import check_size, check_toml

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, field
 from typing import Any, Self
 
 from bayeswise.estimators.base import ClassifierBase, with_parameters
-from bayeswise.estimators.inputs import features
+from bayeswise.estimators.inputs import encoding
 from bayeswise.models.auto.learning import of_batches
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.settings.auto import AutoOptions, AutoSettings, seconds_of
@@ -51,8 +51,8 @@ class AutoClassifier(ClassifierBase):
         X, labels, weights = self._rows(X, y, sample_weight, reset=True)
         self._remember_type(y, reset=True)
         weights = self._with_class_weights(labels, weights)
-        schema = features.schema_of(X, categorical=False, overrides=self._overrides())
-        rows = list(features.batches(schema, X, labels, weights))
+        schema = encoding.schema_of(X, categorical=False, overrides=self._overrides())
+        rows = list(encoding.batches(schema, X, labels, weights))
         self.model_ = of_batches(rows, schema, settings, seconds=seconds)
         self.model_.check_prior()
         return self

@@ -20,7 +20,7 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bayeswise.engines import summarise
-from bayeswise.estimators.inputs import features
+from bayeswise.estimators.inputs import encoding
 from bayeswise.estimators.inputs.checking import checked, learned_where_rows_are
 from bayeswise.estimators.inputs.targets import (
     Labels,
@@ -38,7 +38,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, NotAvailableError
 from bayeswise.models.settings.common import ColumnOptions
 from bayeswise.models.settings.declaration import Setting, Settings, declared, named_today
-from bayeswise.models.settings.description import described, with_list
+from bayeswise.models.settings.help_text import described, with_list
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
@@ -132,7 +132,7 @@ class EstimatorBase(BaseEstimator):
         model = self._model
         X = self._checked(X, reset=False)
         found = False
-        for batch in features.batches(model.schema, X, vocabularies=model.vocabularies):
+        for batch in encoding.batches(model.schema, X, vocabularies=model.vocabularies):
             found = True
             yield batch
         if not found:
@@ -328,7 +328,7 @@ class MergingBase(ClassifierBase):
         """Learned rows, in the codes of the model."""
         model = self._model
         X, labels, weights = self._learned_rows(X, y, sample_weight)
-        return features.batches(model.schema, X, labels, weights, model.vocabularies)
+        return encoding.batches(model.schema, X, labels, weights, model.vocabularies)
 
     def _learned_rows(self, X: Any, y: Any, sample_weight: Any) -> tuple[Any, Labels, FloatArray | None]:
         """Learned rows, with the weights that they were learned with."""
@@ -343,7 +343,7 @@ class MergingBase(ClassifierBase):
         return X, labels, times_class_weights(self._weight_of_class, labels, weights)
 
     def _statistics(self, model: Any, X: Any, labels: Labels, weights: FloatArray | None) -> Any:
-        rows = features.batches(model.schema, X, labels, weights)
+        rows = encoding.batches(model.schema, X, labels, weights)
         return summarise(rows, model.schema, model.request()).statistics
 
     def _fitted(

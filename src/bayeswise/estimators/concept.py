@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
-from bayeswise.estimators.inputs import features
+from bayeswise.estimators.inputs import encoding
 from bayeswise.estimators.inputs.checking import checked
 from bayeswise.estimators.inputs.targets import as_array, class_column, labels_of
 from bayeswise.foundation.arrays import FloatArray
@@ -54,8 +54,8 @@ class ConceptClassifier(ClassifierMixin, BaseEstimator):
                 fix=f"say which one is the concept, as in positive={labels.classes[0]!r}",
             )
         self._dtype_of_y = np.asarray(values).dtype
-        schema = features.schema_of(X, categorical=True, overrides={})
-        rows = features.batches(schema, X, labels)
+        schema = encoding.schema_of(X, categorical=True, overrides={})
+        rows = encoding.batches(schema, X, labels)
         self.model_ = concept_of(schema, rows, self.positive, self.noise, self.prior)
         return self
 
@@ -70,7 +70,7 @@ class ConceptClassifier(ClassifierMixin, BaseEstimator):
         X = checked(self, X, reset=False)
         model = self.model_
         known = dict(zip(model.columns, model.levels, strict=True))
-        rows = features.batches(model.schema, X, vocabularies=known)
+        rows = encoding.batches(model.schema, X, vocabularies=known)
         return np.concatenate([model.predict_proba(batch, self.by, self.random_state) for batch in rows])
 
     def predict(self, X: Any) -> Any:

@@ -19,10 +19,10 @@ from bayeswise.decisions.policy.action_account import ActionAccount, with_change
 from bayeswise.decisions.policy.rule import Rule
 from bayeswise.estimators.cost_scorer import table_of
 from bayeswise.estimators.inputs.targets import n_rows_of
-from bayeswise.evaluation.calibrated import stakes, weights_by_stakes
 from bayeswise.evaluation.evaluate import paid_for
 from bayeswise.evaluation.novelty import ModelTail, OrdinaryRows
-from bayeswise.explanations.calibrated import CalibratedAccount
+from bayeswise.evaluation.stakes import stakes, weights_by_stakes
+from bayeswise.explanations.calibrated_account import CalibratedAccount
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.errors import (
     CostError,

@@ -15,7 +15,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from bayeswise.estimators.inputs import features
+from bayeswise.estimators.inputs import encoding
 from bayeswise.estimators.inputs.checking import is_frame
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import DataError, ParameterError
@@ -98,7 +98,7 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
 
     def _with_levels(self, schema: Schema, X: Any, learning: bool) -> FloatArray:
         """(n_rows, n_questions) numbers, and 0 where a row has the level that a question asks for, else 1."""
-        parts = list(features.batches(schema, X, vocabularies=None if learning else self._levels))
+        parts = list(encoding.batches(schema, X, vocabularies=None if learning else self._levels))
         if learning:
             self._levels: dict[str, Vocabulary] = dict(zip(schema.categories, parts[-1].vocabularies, strict=True))
             self.questions_ = [(name, None) for name in schema.numbers]
@@ -158,5 +158,5 @@ def _schema_with_categories(X: Any) -> Schema | None:
     """What the columns of a frame mean, if some are categories; anything else is a matrix of numbers."""
     if not is_frame(X):
         return None
-    schema = features.schema_of(X, categorical=False, overrides={}, flags_as_numbers=True, booleans_as_numbers=True)
+    schema = encoding.schema_of(X, categorical=False, overrides={}, flags_as_numbers=True, booleans_as_numbers=True)
     return schema if schema.categories else None

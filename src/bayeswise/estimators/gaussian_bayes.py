@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bayeswise.engines import summarise
 from bayeswise.estimators.base import MergingBase, with_parameters
-from bayeswise.estimators.inputs import features
+from bayeswise.estimators.inputs import encoding
 from bayeswise.estimators.inputs.targets import Labels
 from bayeswise.families.continuous.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray, plain
@@ -154,7 +154,7 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
 
     def _empty(self, settings: Any, X: Any, labels: Labels, weights: FloatArray | None) -> GaussianBayesModel:
         overrides = self._overrides()
-        schema = features.schema_of(
+        schema = encoding.schema_of(
             X, categorical=False, overrides=overrides, flags_as_numbers=True, booleans_as_numbers=True
         )
         refuse_other_kinds(schema)

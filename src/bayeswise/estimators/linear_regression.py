@@ -15,9 +15,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_consistent_length, check_is_fitted
 
 from bayeswise.estimators.base import EstimatorBase, with_parameters
-from bayeswise.estimators.inputs import features
+from bayeswise.estimators.inputs import encoding
 from bayeswise.estimators.inputs.checking import present
-from bayeswise.estimators.inputs.features import ExpandedColumns, batches_of, schema_for
+from bayeswise.estimators.inputs.encoding import ExpandedColumns, batches_of, schema_for
 from bayeswise.estimators.inputs.targets import number_column, row_weights
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
@@ -27,7 +27,7 @@ from bayeswise.models.regression.learning import iterated_of, tell_dependent
 from bayeswise.models.regression.left_out import leave_one_out
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.predictive import Predictive
-from bayeswise.models.regression.rows import Design
+from bayeswise.models.regression.row_blocks import Design
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide, uses_rows
 from bayeswise.models.settings.regression import LinearSettings
 from bayeswise.statistics.numbers.regression_moments import RegressionMoments
@@ -105,7 +105,7 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
             self.model_ = self._moments_of(schema, settings, X, target, weights)
             tell_dependent(self.model_, stacklevel=3)
             return self
-        design = Design.of(schema, features.batches(schema, X, None, weights), settings.missing)
+        design = Design.of(schema, encoding.batches(schema, X, None, weights), settings.missing)
         known = design.of_rows(target)
         if settings.likelihood == "gaussian":
             self.model_ = fit_wide(design.features, design.matrix, known, design.weights, settings)

@@ -13,9 +13,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 
 from bayeswise.estimators.base import ClassifierBase, with_parameters
-from bayeswise.estimators.inputs import features
+from bayeswise.estimators.inputs import encoding
 from bayeswise.estimators.inputs.checking import present, sparse_numbers
-from bayeswise.estimators.inputs.features import ExpandedColumns, schema_for, sparse_batch
+from bayeswise.estimators.inputs.encoding import ExpandedColumns, schema_for, sparse_batch
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NotAvailableError
 from bayeswise.models.regression.learning import fitted_logistic, fitted_sparse_logistic
@@ -85,7 +85,7 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
         if issparse(X):
             self.model_ = fitted_sparse_logistic(schema, X, codes, labels.classes, weights, settings)
         else:
-            rows = features.batches(schema, X, None, weights)
+            rows = encoding.batches(schema, X, None, weights)
             self.model_ = fitted_logistic(schema, rows, codes, labels.classes, settings)
         if not self.model_.certificate.converged:
             warnings.warn(str(self.model_.certificate), ConvergenceWarning, stacklevel=2)

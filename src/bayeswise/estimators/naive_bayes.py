@@ -12,7 +12,7 @@ from sklearn.utils import Tags
 
 from bayeswise.engines import summarise
 from bayeswise.estimators.base import MergingBase, with_parameters
-from bayeswise.estimators.inputs import features
+from bayeswise.estimators.inputs import encoding
 from bayeswise.estimators.inputs.checking import checked
 from bayeswise.estimators.inputs.targets import Labels
 from bayeswise.foundation.arrays import FloatArray, IntArray
@@ -29,7 +29,7 @@ from bayeswise.models.naive_bayes.choices import (
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, extents_of
-from bayeswise.models.naive_bayes.numbers import NormalScores
+from bayeswise.models.naive_bayes.normal_columns import NormalScores
 from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.settings.naive_bayes import FamilyOptions, MEstimate, NaiveBayesSettings, settings_of
 from bayeswise.tables.schema.labels import Vocabulary
@@ -159,7 +159,7 @@ class NaiveBayes(MergingBase):
 
     # -- inside -----------------------------------------------------------------------------------------------
     def _empty(self, settings: Any, X: Any, labels: Labels, weights: FloatArray | None) -> NaiveBayesModel:
-        schema = features.schema_of(
+        schema = encoding.schema_of(
             X,
             categorical=self._is_categorical(),
             overrides=self._overrides(),
@@ -184,13 +184,13 @@ class NaiveBayes(MergingBase):
         """The factors of the schema; every column of a sparse matrix is a word, seen or not."""
         wanted = "auto" if self._is_categorical() else self.families
         if self._selects():
-            extents = {name: extent_of(column) for name, column in features.number_columns(schema, X).items()}
-            self.selection_ = select_families(features.batches(schema, X, labels, weights), schema, extents)
+            extents = {name: extent_of(column) for name, column in encoding.number_columns(schema, X).items()}
+            self.selection_ = select_families(encoding.batches(schema, X, labels, weights), schema, extents)
             wanted = self.selection_.families
         factors = factors_for(schema, wanted)
         if not issparse(X):
             return factors
-        words = features.words_of(X.shape[1])
+        words = encoding.words_of(X.shape[1])
         return tuple(replace(factor, declared=words) if isinstance(factor, Words) else factor for factor in factors)
 
     def _selects(self) -> bool:

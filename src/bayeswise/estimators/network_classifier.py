@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from sklearn.utils.validation import check_is_fitted
 
 from bayeswise.estimators.base import COLUMNS, MergingBase, with_parameters
-from bayeswise.estimators.inputs import features
+from bayeswise.estimators.inputs import encoding
 from bayeswise.estimators.inputs.checking import checked, learned_where_rows_are
 from bayeswise.estimators.inputs.targets import Labels, prior_by_name
 from bayeswise.foundation.arrays import FloatArray
@@ -85,15 +85,15 @@ class NetworkClassifier(MergingBase):
         return {name: value for name, value in overrides.items() if value != COLUMNS[name].default}
 
     def _empty(self, settings: Any, X: Any, labels: Labels, weights: FloatArray | None) -> NetworkClassifierModel:
-        schema = features.schema_of(X, categorical=self._is_categorical, overrides=self._overrides())
+        schema = encoding.schema_of(X, categorical=self._is_categorical, overrides=self._overrides())
 
         def rows() -> Iterator[Batch]:
-            return features.batches(schema, X, labels, weights)
+            return encoding.batches(schema, X, labels, weights)
 
         return prepared(rows, schema, settings, self.cuts)
 
     def _statistics(self, model: Any, X: Any, labels: Labels, weights: FloatArray | None) -> Any:
-        return model.summary(features.batches(model.schema, X, labels, weights))
+        return model.summary(encoding.batches(model.schema, X, labels, weights))
 
     @property
     def _is_categorical(self) -> bool:

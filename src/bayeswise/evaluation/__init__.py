@@ -1,9 +1,9 @@
 """What decisions cost on rows whose state is known, and how far a posterior can be trusted.
 
 evaluate.py          cost per case beside what else one could do
-curves.py            thresholds, coverage, cost curves
+cost_curves.py       thresholds, coverage, cost curves
 reliability.py       calibration, and scores taken apart
-calibrated.py        how much is at stake in each row; a calibration by rows that count by it
+stakes.py            how much is at stake in each row; a calibration by rows that count by it
 novelty.py           rows unlike any that were learned
 parameter_draws.py   posteriors under parameters drawn from their posterior
 empty_columns.py     tests that could be made, and what they could show
@@ -16,22 +16,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bayeswise.evaluation.calibrated import calibrated
 from bayeswise.evaluation.evaluate import Comparison, Evaluation, compare, evaluate
 from bayeswise.evaluation.reliability import Reliability, brier_parts, classwise_ece, log_parts, reliability
+from bayeswise.evaluation.stakes import calibrated
 from bayeswise.foundation.late import late_names
 
 if TYPE_CHECKING:
-    from bayeswise.evaluation.curves import Curve as Curve
-    from bayeswise.evaluation.curves import cost_curve as cost_curve
-    from bayeswise.evaluation.curves import coverage_curve as coverage_curve
-    from bayeswise.evaluation.curves import threshold_curve as threshold_curve
+    from bayeswise.evaluation.cost_curves import Curve as Curve
+    from bayeswise.evaluation.cost_curves import cost_curve as cost_curve
+    from bayeswise.evaluation.cost_curves import coverage_curve as coverage_curve
+    from bayeswise.evaluation.cost_curves import threshold_curve as threshold_curve
     from bayeswise.evaluation.empty_columns import next_test_for as next_test_for
     from bayeswise.evaluation.parameter_draws import decision_stability as decision_stability
     from bayeswise.evaluation.parameter_draws import posterior_draws as posterior_draws
 
 _LATE = {
-    "bayeswise.evaluation.curves": "Curve cost_curve coverage_curve threshold_curve",
+    "bayeswise.evaluation.cost_curves": "Curve cost_curve coverage_curve threshold_curve",
     "bayeswise.evaluation.empty_columns": "next_test_for",
     "bayeswise.evaluation.parameter_draws": "decision_stability posterior_draws",
 }

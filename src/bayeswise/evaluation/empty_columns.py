@@ -17,7 +17,7 @@ from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
 from bayeswise.models.naive_bayes import NaiveBayesModel
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
-from bayeswise.models.naive_bayes.numbers import NormalScores
+from bayeswise.models.naive_bayes.normal_columns import NormalScores
 from bayeswise.models.naive_bayes.others import FamilyScores
 from bayeswise.posteriors.normalise import probability_of
 from bayeswise.posteriors.prior import shifted

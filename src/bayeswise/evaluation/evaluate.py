@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.decisions.costs.cells import RowCostError
+from bayeswise.decisions.costs.cost_cells import RowCostError
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
 from bayeswise.foundation.arrays import FloatArray, IntArray

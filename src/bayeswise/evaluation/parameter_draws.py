@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.decisions.costs.cells import RowCostError
+from bayeswise.decisions.costs.cost_cells import RowCostError
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import columns_for
 from bayeswise.decisions.policy.stability import DecisionStability, joined, stability_of
 from bayeswise.families.arithmetic.deviations import standard_scores
-from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI
+from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.logspace import log
@@ -22,7 +22,7 @@ from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
 from bayeswise.models.gaussian_bayes.moments import Columns
 from bayeswise.models.naive_bayes.categories import CategoryScores
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
-from bayeswise.models.naive_bayes.numbers import NormalScores
+from bayeswise.models.naive_bayes.normal_columns import NormalScores
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.evaluation.curves import Curve
+from bayeswise.evaluation.cost_curves import Curve
 from bayeswise.evaluation.evaluate import Evaluation
 from bayeswise.evaluation.reliability import Reliability
 from bayeswise.render.display import Display, bare, label, titled

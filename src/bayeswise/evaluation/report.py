@@ -10,7 +10,7 @@ import numpy as np
 from bayeswise.decisions.plots import simplex_regions
 from bayeswise.decisions.policy.action_account import ActionAccount
 from bayeswise.decisions.policy.rule import rule
-from bayeswise.evaluation.curves import cost_curve, coverage_curve, threshold_curve
+from bayeswise.evaluation.cost_curves import cost_curve, coverage_curve, threshold_curve
 from bayeswise.evaluation.evaluate import Evaluation
 from bayeswise.evaluation.reliability import brier_parts, log_parts, reliability
 from bayeswise.foundation.errors import BayeswiseError

@@ -3,16 +3,16 @@
 What a model says of a row is described once, as a tree of arithmetic over cells (expression.py), by one file for each
 kind of model. Two back-ends write the tree: sql.py and graph.py.
 
-expression.py    the tree: cells, constants, tables by level, arithmetic, choices
-row_inputs.py    what a score reads of a row, and when a model would refuse the row
-families.py      what a number says of a class, for every family
-naive_bayes.py   naive Bayes, plain and averaged over structures
-gaussian.py      Gaussian classes, missing cells integrated out
-regression.py    logistic regression, and regressions of a number
-networks.py      tan, aode, k-dependence and any other graph of columns
-mixtures.py      calibrations, and mixtures of models
-answers.py       the answer to a row: a class, posteriors, an action and its expected cost
-dialects.py      what databases do not agree on
-sql.py           the back-end that writes a SELECT, by sqlglot
-graph.py         the back-end that writes an ONNX graph
+expression.py   the tree: cells, constants, tables by level, arithmetic, choices
+row_inputs.py   what a score reads of a row, and when a model would refuse the row
+families.py     what a number says of a class, for every family
+naive_bayes.py  naive Bayes, plain and averaged over structures
+gaussian.py     Gaussian classes, missing cells integrated out
+regression.py   logistic regression, and regressions of a number
+networks.py     tan, aode, k-dependence and any other graph of columns
+mixtures.py     calibrations, and mixtures of models
+answers.py      the answer to a row: a class, posteriors, an action and its expected cost
+dialects.py     what databases do not agree on
+sql.py          the back-end that writes a SELECT, by sqlglot
+onnx_graph.py   the back-end that writes an ONNX graph
 """

@@ -25,7 +25,7 @@ from bayeswise.exports.expression import (
 )
 from bayeswise.exports.families import standardised
 from bayeswise.exports.row_inputs import Row
-from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, log_gamma_ratio
+from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_gamma_ratio
 from bayeswise.foundation.errors import ExportError
 from bayeswise.models.gaussian_bayes.densities import LOG_PI, Densities
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel

@@ -26,9 +26,9 @@ from bayeswise.exports.expression import (
 )
 from bayeswise.exports.row_inputs import NumbersRow, Row
 from bayeswise.foundation.errors import ExportError
+from bayeswise.models.auto.boosted_trees import AsTrees
 from bayeswise.models.auto.inputs import AsNumbers
 from bayeswise.models.auto.model import AutoModel
-from bayeswise.models.auto.trees import AsTrees
 from bayeswise.posteriors.calibration_maps import AsItIs, Calibration, Dirichlet, Isotonic, Platt, Temperature
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.schema.labels import Vocabulary

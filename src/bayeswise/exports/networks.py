@@ -32,8 +32,8 @@ from bayeswise.exports.row_inputs import Row
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ExportError
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
+from bayeswise.networks.classifiers.graph_scores import GraphScores
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
-from bayeswise.networks.classifiers.scores import GraphScores
 from bayeswise.networks.classifiers.superparent_pairs import SuperparentPairScores
 from bayeswise.networks.classifiers.superparents import SuperparentScores
 from bayeswise.tables.schema.labels import Vocabulary

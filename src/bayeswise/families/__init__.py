@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from bayeswise.families.discrete.poisson import PoissonParameters as PoissonParameters
     from bayeswise.families.distributions import distribution as distribution
     from bayeswise.families.functions import NaturalForm as NaturalForm
-    from bayeswise.families.inspection.beliefs import BeliefHistory as BeliefHistory
+    from bayeswise.families.inspection.belief_history import BeliefHistory as BeliefHistory
     from bayeswise.families.inspection.likelihood import Likelihood as Likelihood
     from bayeswise.families.priors import BetaPrior as BetaPrior
     from bayeswise.families.priors import Dirichlet as Dirichlet
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 _LATE = {
     "bayeswise.families.arithmetic.chance": "Chance",
-    "bayeswise.families.inspection.beliefs": "BeliefHistory",
+    "bayeswise.families.inspection.belief_history": "BeliefHistory",
     "bayeswise.families.discrete.bernoulli": "Bernoulli",
     "bayeswise.families.continuous.beta": "Beta BetaParameters",
     "bayeswise.families.discrete.binomial": "Binomial",

@@ -10,7 +10,7 @@ directed_graph.py  an order without cycles, ancestors, blankets, separation
 atomic.py          files that are there whole or not at all
 cholesky.py        Cholesky factors by scipy, loaded when they are asked for
 special.py         special functions of scipy, loaded when they are called; quantiles without scipy
-reading.py         bytes of files, and of pipes that give them once
+file_bytes.py      bytes of files, and of pipes that give them once
 threads.py         one pool of threads, and a limit on all of them
 late.py            names of a package or class that are imported when they are first used
 progress.py        a bar on stderr when work takes long

@@ -30,7 +30,7 @@ from bayeswise.store.file import contents, model_bytes, read_value
 _FACTORS = (
     "models.settings.naive_bayes.MEstimate",
     "models.naive_bayes.categories.Categories",
-    "models.naive_bayes.numbers.Numbers",
+    "models.naive_bayes.normal_columns.Numbers",
     "models.naive_bayes.others.Others",
 )
 # The model of each kind first, then what it may be made of besides its settings; .* means all types of a package.
@@ -48,14 +48,14 @@ _NAMES: dict[str, tuple[str, ...]] = {
         "models.averaged_naive_bayes.category_pairs.PairedNumbers",
         "models.averaged_naive_bayes.category_pairs.CategoryPairs",
         "models.naive_bayes.words.Words",
-        "statistics.scatter.PairSums",
+        "statistics.numbers.scatter.PairSums",
         *_FACTORS,
         "statistics.*",
         "families.*",
     ),
     "gaussian-bayes": (
         "models.gaussian_bayes.model.GaussianBayesModel",
-        "families.multivariate_normal.NormalInverseWishart",
+        "families.continuous.multivariate_normal.NormalInverseWishart",
         "statistics.*",
     ),
     "network-classifier": (
@@ -78,7 +78,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     ),
     "belief-network": ("networks.network.BeliefNetwork",),
     "mixed-network": ("networks.mixed.network.MixedNetwork",),
-    "family-counts": ("networks.learning.counts.FamilyCounts", "statistics.*"),
+    "family-counts": ("networks.learning.family_counts.FamilyCounts", "statistics.*"),
 }
 
 
@@ -90,8 +90,8 @@ _NAMES["auto"] = (
     "models.auto.candidates.Member",
     "models.auto.inputs.AsNumbers",
     "models.auto.crossing.Crossing",
-    "models.auto.trees.AsTrees",
-    "models.auto.trees.Trees",
+    "models.auto.boosted_trees.AsTrees",
+    "models.auto.boosted_trees.Trees",
     "models.auto.inputs.WithoutTexts",
     "posteriors.calibration_maps.*",
     *dict.fromkeys(name for kind in _MEMBERS for name in (*_NAMES[kind], _SETTINGS[kind])),

@@ -12,7 +12,7 @@ from bayeswise.foundation.threads import limit_threads
 from bayeswise.models.base.table_model import capabilities_of
 from bayeswise.models.files import inner_of
 from bayeswise.models.registry import DEFAULT, ModelKind, kind_by_settings, kind_of_name, kinds_with
-from bayeswise.models.settings.description import spelled_out
+from bayeswise.models.settings.help_text import spelled_out
 from bayeswise.posteriors.calibration import checked_method
 from bayeswise.tables.partitions import NearSource
 from bayeswise.tables.sources.opening import long_text, spread

@@ -16,7 +16,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.description_length.bits import Code, DescriptionLength, Part, counted_bits
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.network import BeliefNetwork
 
 MOST_CELLS = 1 << 22
@@ -62,7 +62,7 @@ def coded(network: BeliefNetwork, table: Any) -> CodedNetwork:
     """A network with the rows of a table, for `description_length` and `select`.
 
     >>> from bayeswise.models.description_length import select
-    >>> from bayeswise.networks.learning.counts import FamilyCounts
+    >>> from bayeswise.networks.learning.family_counts import FamilyCounts
     >>> table = {"rain": ["y", "y", "n", "n"] * 9, "wet": ["y", "y", "n", "n"] * 9}
     >>> drawn = {"an arc": {"wet": ["rain"]}, "no arc": {}}
     >>> select({name: coded(FamilyCounts.of(table, arcs).network(), table) for name, arcs in drawn.items()})

@@ -7,7 +7,7 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.acquisition.pool import Pool
-from bayeswise.acquisition.risk import Step, estimated
+from bayeswise.acquisition.pool_risk import Step, estimated
 
 KINDS = {"x": "number", "z": "number"}
 

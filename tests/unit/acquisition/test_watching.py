@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import bayeswise as bw
-from bayeswise.acquisition.risk import Step
+from bayeswise.acquisition.pool_risk import Step
 from bayeswise.acquisition.watching import Gain, gain_of_asking
 
 

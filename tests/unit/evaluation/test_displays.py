@@ -10,7 +10,7 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.decisions.plots import SimplexDisplay
-from bayeswise.evaluation.curves import coverage_curve
+from bayeswise.evaluation.cost_curves import coverage_curve
 from bayeswise.evaluation.evaluate import Evaluation, evaluation_of
 from bayeswise.evaluation.plots import ConfusionDisplay, CostsDisplay, CurveDisplay, ReliabilityDisplay
 from bayeswise.evaluation.reliability import reliability

@@ -11,7 +11,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import bayeswise as bw
-from bayeswise.evaluation.curves import cost_curve, coverage_curve, threshold_curve
+from bayeswise.evaluation.cost_curves import cost_curve, coverage_curve, threshold_curve
 from bayeswise.evaluation.evaluate import compare, evaluation_of
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.models.held_out import HeldOut, held_out

@@ -158,7 +158,7 @@ import sys
 from bayeswise.cli import main
 codes = [main(words) for words in {commands!r}]
 heavy = {{"pydantic", "scipy", "sklearn", "duckdb", "narwhals", "pandas", "polars", "pyarrow", "matplotlib"}}
-others = {{"families.continuous.gamma", "families.inspection.beliefs", "statistics.numbers.sample",
+others = {{"families.continuous.gamma", "families.inspection.belief_history", "statistics.numbers.sample",
     "decisions.information", "models.gaussian_bayes", "evaluation.parameter_draws", "explanations.class_densities",
     "posteriors.joint_table"}}
 print("loaded:", *codes, *sorted((heavy | {{f"bayeswise.{{name}}" for name in others}}) & set(sys.modules)))

@@ -34,7 +34,7 @@ from bayeswise.acquisition import choosing
 from bayeswise.exports import dialects
 from bayeswise.models.description_length import bits
 from bayeswise.networks.inference import estimate
-from bayeswise.networks.learning import counts, graph_search
+from bayeswise.networks.learning import family_counts, graph_search
 from bayeswise.networks.learning.learn import MISSING_POLICIES
 from bayeswise.posteriors import calibration
 
@@ -168,7 +168,7 @@ def test_a_text_that_names_one_of_the_allowed_words_names_them_all() -> None:
         ("dialect", dialects.NAMES),
         ("strategy", choosing.STRATEGIES),
         ("code", bits.CODES),
-        ("DynamicNetwork.learn.prior", counts.PRIORS),
+        ("DynamicNetwork.learn.prior", family_counts.PRIORS),
         ("BeliefNetwork.estimate.method", estimate.METHODS),
         ("BeliefNetwork.learn.method", graph_search.METHODS),
         ("BeliefNetwork.learn.missing", MISSING_POLICIES),

@@ -10,7 +10,7 @@ from network_cases import random_network
 
 from bayeswise import _kernels
 from bayeswise.networks.learning import Scores
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.tables.schema.labels import Vocabulary
 
 EVERY_SCORE = pytest.mark.parametrize("score", ["bic", "aic", "mdl", "bdeu", "k2"])

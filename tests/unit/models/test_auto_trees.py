@@ -12,9 +12,9 @@ import pytest
 import bayeswise as bw
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.models.auto import candidates, learning
+from bayeswise.models.auto.boosted_trees import AsTrees, Trees
 from bayeswise.models.auto.boosting import boosted
 from bayeswise.models.auto.model import AutoModel
-from bayeswise.models.auto.trees import AsTrees, Trees
 from tests.databases import Lite
 from tests.export_cases import posterior_in
 

@@ -105,7 +105,7 @@ def test_the_same_rows_in_any_order_give_the_same_bytes() -> None:
 
 def test_left_out_rows_are_those_of_models_that_never_saw_them() -> None:
     from bayeswise.models.regression.left_out import leave_one_out
-    from bayeswise.models.regression.rows import TargetRows
+    from bayeswise.models.regression.row_blocks import TargetRows
     from bayeswise.tables.source import open_source
 
     rows = part(table(), slice(30))

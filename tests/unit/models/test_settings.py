@@ -16,7 +16,7 @@ from bayeswise.cli.options import settings as options
 from bayeswise.estimators.base import with_parameters
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models import registry
-from bayeswise.models.settings import description
+from bayeswise.models.settings import help_text
 from bayeswise.models.settings.declaration import declared, setting
 from bayeswise.models.settings.naive_bayes import FamilyOptions, NaiveBayesSettings
 from bayeswise.store.document import pack, unpack
@@ -42,9 +42,9 @@ BENT = registry.ModelKind(
 
 @pytest.fixture
 def bent(monkeypatch: pytest.MonkeyPatch) -> Iterator[registry.ModelKind]:
-    for home in (registry, description, options):
+    for home in (registry, help_text, options):
         monkeypatch.setattr(home, "MODELS", (*registry.MODELS, BENT))
-    kept = (description.settings_by_kind, description.settings_by_option)
+    kept = (help_text.settings_by_kind, help_text.settings_by_option)
     for each in kept:
         each.cache_clear()
     yield BENT
@@ -61,7 +61,7 @@ def test_fit_has_it_in_its_signature_and_its_help(bent: registry.ModelKind) -> N
         """
 
     fit.__doc__ = inspect.cleandoc(fit.__doc__ or "").replace("\nSettings", "\n    Settings") + "\n"
-    spelled = description.spelled_out(fit)
+    spelled = help_text.spelled_out(fit)
     parameter = inspect.signature(spelled).parameters["bend"]
     assert (parameter.default, parameter.annotation) == (0.5, "float")
     assert "bend             bent: how far it bends" in (spelled.__doc__ or "")
@@ -147,7 +147,7 @@ def test_every_setting_says_what_it_means_in_one_phrase() -> None:
 
 def test_every_option_that_can_be_typed_is_read_into_a_setting() -> None:
     reader: Callable[..., Any] = options.settings_of
-    for key, settings in description.settings_by_option().items():
+    for key, settings in help_text.settings_by_option().items():
         for having in settings.values():
             for kind, each in having.items():
                 if not each.by_name and key != "prior":

@@ -12,7 +12,7 @@ import bayeswise as bw
 from bayeswise.foundation.errors import FitError, NotMergedError, TooLargeError
 from bayeswise.models.files import bytes_of
 from bayeswise.models.regression.linear import LinearModel
-from bayeswise.models.regression.rows import Design
+from bayeswise.models.regression.row_blocks import Design
 from bayeswise.models.regression.solving import logistic_fit, wide
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide
 

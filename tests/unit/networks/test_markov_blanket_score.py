@@ -11,7 +11,7 @@ from bayeswise.models.settings.network import NetworkSettings
 from bayeswise.networks.classifiers.learning import TRIED_SCORES, fit_network
 from bayeswise.networks.classifiers.left_out import left_out_loss
 from bayeswise.networks.learning import FamilyCounts
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.coded_rows import CodedRows
 
 
 def many_classes(

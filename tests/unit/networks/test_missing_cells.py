@@ -11,10 +11,10 @@ from network_cases import YES_NO, asia
 from bayeswise.foundation.errors import BayeswiseError, FitError, MissingColumnError, ParameterError
 from bayeswise.networks import BeliefNetwork, Node
 from bayeswise.networks.learning import FamilyCounts
-from bayeswise.networks.learning.em.fitting import fit_tables
+from bayeswise.networks.learning.coded_rows import CodedRows
+from bayeswise.networks.learning.em.fitted_tables import fit_tables
 from bayeswise.networks.learning.em.incomplete import IncompleteRows
 from bayeswise.networks.learning.em.structural import drawn_cells
-from bayeswise.networks.learning.rows import CodedRows
 
 CLUSTERS = BeliefNetwork(
     [

@@ -26,8 +26,8 @@ from bayeswise.foundation.errors import (
 )
 from bayeswise.models.files import bytes_of
 from bayeswise.networks.classifiers import STRUCTURES, NetworkClassifierModel, NetworkSettings, fit_network
+from bayeswise.networks.classifiers.column_graph import Graph
 from bayeswise.networks.classifiers.counted import request_of
-from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.classifiers.left_out import log_joint_left_out
 from bayeswise.networks.inference.row_posteriors import _tree_of_any_pattern
 from bayeswise.posteriors.normalise import normalise

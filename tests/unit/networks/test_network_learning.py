@@ -13,7 +13,7 @@ import bayeswise as bw
 from bayeswise.foundation.errors import MissingCellError, NotMergedError, ParameterError, SchemaError
 from bayeswise.networks import BeliefNetwork, Node
 from bayeswise.networks.learning import Constraints, FamilyCounts, Scores, chow_liu, climb, fit_tables, k2
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.coded_rows import CodedRows
 
 GRAPH = {"dyspnoea": ["either", "bronchitis"], "either": ["tuberculosis", "cancer"], "cancer": ["smoking"]}
 

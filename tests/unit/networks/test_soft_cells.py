@@ -12,7 +12,7 @@ import pytest
 import bayeswise as bw
 from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.networks import Node
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.coded_rows import CodedRows
 
 RAIN = bw.BeliefNetwork(
     [Node("rain", ["yes", "no"], 0.3), Node("wet", ["yes", "no"], {"yes": 0.9, "no": 0.2}, parents=["rain"])]

@@ -9,9 +9,9 @@ from network_cases import asia, random_network
 from bayeswise.foundation.errors import BayeswiseError, ParameterError
 from bayeswise.networks import BeliefNetwork, Node
 from bayeswise.networks.learning import Constraints, Scores, best_graph, chow_liu, climb, k2, learn
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.coded_rows import CodedRows
+from bayeswise.networks.learning.search.chow_liu_tree import mutual_information, pair_counts, spanning_tree
 from bayeswise.networks.learning.search.climbing import hill_climbing, patience
-from bayeswise.networks.learning.search.trees import mutual_information, pair_counts, spanning_tree
 from bayeswise.statistics import PairCounts
 
 

@@ -16,7 +16,7 @@ from scipy import stats
 import bayeswise as bw
 from bayeswise.acquisition.curves import LearningCurves
 from bayeswise.decisions import FeatureRule
-from bayeswise.evaluation.curves import cost_curve, coverage_curve, threshold_curve
+from bayeswise.evaluation.cost_curves import cost_curve, coverage_curve, threshold_curve
 from bayeswise.families import Bernoulli, BetaPrior, Likelihood, Normal
 from bayeswise.foundation.errors import NotInstalledError
 from bayeswise.networks import Node

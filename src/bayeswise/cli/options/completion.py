@@ -92,7 +92,7 @@ def _choices(parameter: Any, words: Sequence[str], begun: str) -> list[str] | No
     """The words of a setting of `fit`, after COL= too."""
     if not words or words[0] != "fit":
         return None
-    from bayeswise.models.settings.description import settings_by_option
+    from bayeswise.models.settings.help_text import settings_by_option
 
     settings = settings_by_option().get(str(parameter.name), {})
     every = [choice for having in settings.values() for each in having.values() for choice in each.choices]

@@ -27,7 +27,7 @@ from bayeswise.models.from_table import divided
 from bayeswise.models.naive_bayes import select
 from bayeswise.models.registry import DEFAULT, ModelKind, kind_by_settings, kind_of_name
 from bayeswise.models.settings.declaration import Setting
-from bayeswise.models.settings.description import settings_by_option
+from bayeswise.models.settings.help_text import settings_by_option
 from bayeswise.posteriors.prior import SUM_TOLERANCE
 from bayeswise.render.labels import quoted
 from bayeswise.render.numbers import exact

@@ -14,7 +14,7 @@ from bayeswise.models.registry import MODELS, ModelKind
 
 if TYPE_CHECKING:
     from bayeswise.models.settings.declaration import Setting
-    from bayeswise.models.settings.description import Having
+    from bayeswise.models.settings.help_text import Having
 
 Run = TypeVar("Run", bound=Callable[..., None])
 
@@ -27,7 +27,7 @@ _READING = ("delimiter", "decimal", "encoding", "table")
 
 def with_settings(run: Run) -> Run:
     """Put an option for each setting into the signature of a command that takes what was typed by name."""
-    from bayeswise.models.settings.description import settings_by_option
+    from bayeswise.models.settings.help_text import settings_by_option
 
     own = [each for each in inspect.signature(run, eval_str=True).parameters.values() if each.name != "typed"]
     spelled = [_parameter(key, settings) for key, settings in settings_by_option().items()]
@@ -37,7 +37,7 @@ def with_settings(run: Run) -> Run:
 
 
 def _parameter(key: str, settings: dict[str, Having]) -> inspect.Parameter:
-    from bayeswise.models.settings.description import default_text, meaning
+    from bayeswise.models.settings.help_text import default_text, meaning
 
     every = [each for having in settings.values() for each in having.values()]
     text = "; ".join(meaning(name, having) for name, having in settings.items())
@@ -132,7 +132,7 @@ def earlier_options(words: Sequence[str]) -> dict[str, str]:
     >>> earlier["--freedom"], earlier["--parents"], earlier["--bdeu"]
     ('--df', '--k', '--prior bdeu --smoothing')
     """
-    from bayeswise.models.settings.description import settings_by_kind
+    from bayeswise.models.settings.help_text import settings_by_kind
 
     if "--bdeu" in words and "--smoothing" in words:
         raise UsageError("--bdeu and --smoothing exclude each other", fix="write --prior bdeu --smoothing A")
@@ -150,9 +150,9 @@ def titles() -> list[str]:
     >>> titles()[:5]
     ['Common', 'Columns', 'Reading', 'Several models', 'Naive Bayes (naive-bayes, averaged)']
     """
-    from bayeswise.models.settings import description
+    from bayeswise.models.settings import help_text
 
-    common, columns, *others = description.titles()
+    common, columns, *others = help_text.titles()
     return [common, columns, "Reading", *others]
 
 
@@ -162,7 +162,7 @@ def group_of(key: str) -> str:
     >>> group_of("target"), group_of("levels"), group_of("smoothing"), group_of("shrinkage")
     ('Common', 'Columns', 'Several models', 'Gaussian classes (gaussian)')
     """
-    from bayeswise.models.settings.description import settings_by_option, title_of
+    from bayeswise.models.settings.help_text import settings_by_option, title_of
 
     if key in _READING:
         return "Reading"
@@ -193,7 +193,7 @@ def settings_of(kind: ModelKind, typed: Mapping[str, Any]) -> dict[str, Any]:
     >>> settings_of(kind_of_name("linear"), {"scale": "2", "no_intercept": True})
     {'scale': 2.0, 'fit_intercept': False}
     """
-    from bayeswise.models.settings.description import settings_by_option
+    from bayeswise.models.settings.help_text import settings_by_option
 
     given = dict(typed)
     shared = given.pop("m_estimate", None)
@@ -208,7 +208,7 @@ def settings_of(kind: ModelKind, typed: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _no_say(kind: ModelKind, key: str) -> UsageError:
-    from bayeswise.models.settings.description import settings_by_option
+    from bayeswise.models.settings.help_text import settings_by_option
 
     others = [other for other in MODELS if any(other in having for having in settings_by_option()[key].values())]
     choices = " or ".join(f"--model {other.name}" for other in others)

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from bayeswise.cli.options.reading import Watched
-from bayeswise.cli.output.answers import Answers, Layout, NumberLayout
-from bayeswise.decisions.costs.cells import RowCostError
+from bayeswise.cli.output.answer_stream import Answers, Layout, NumberLayout
+from bayeswise.decisions.costs.cost_cells import RowCostError
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.costs.number_costs import NumberCosts
 from bayeswise.decisions.decide import Decisions, decide_rows

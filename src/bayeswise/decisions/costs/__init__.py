@@ -1,7 +1,7 @@
 """What each action costs in each state: named, checked once, then trusted.
 
 costs.py          the table of actions and states
-cells.py          names and cells, and errors that name the cell
+cost_cells.py     names and cells, and errors that name the cell
 tables.py         costs from frames and files
 expressions.py    costs that depend on the row, as formulas over its columns
 warnings.py       actions that are never best, and other things that are probably not meant

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.decisions.costs.cells import (
+from bayeswise.decisions.costs.cost_cells import (
     Cell,
     by_action,
     cell_values,

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.decisions.costs.cells import plain_number
+from bayeswise.decisions.costs.cost_cells import plain_number
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.costs.number_costs import NumberCosts
 from bayeswise.decisions.costs.tables import costs_in, costs_of_document, read_document
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, PriorError
-from bayeswise.foundation.reading import is_stream, name_of
+from bayeswise.foundation.file_bytes import is_stream, name_of
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import guess, shown
 from bayeswise.tables.schema.labels import Label

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from bayeswise.decisions.costs.cells import plain_number
+from bayeswise.decisions.costs.cost_cells import plain_number
 from bayeswise.decisions.costs.tables import read_toml
 from bayeswise.decisions.number_actions import Expectation, absolute_action, one_number, pinball_action, squared_action
 from bayeswise.foundation.arrays import FloatArray

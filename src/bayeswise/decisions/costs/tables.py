@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.decisions.costs.cells import check_distinct, named, turned
+from bayeswise.decisions.costs.cost_cells import check_distinct, named, turned
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, SourceError
-from bayeswise.foundation.reading import content_of, is_stream, name_of
+from bayeswise.foundation.file_bytes import content_of, is_stream, name_of
 from bayeswise.store.parsing import check_toml
 from bayeswise.tables.schema.names import find_name, normal_name
 from bayeswise.tables.source import Source, open_source

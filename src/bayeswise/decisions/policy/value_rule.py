@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.decisions.costs.cells import plain_number
+from bayeswise.decisions.costs.cost_cells import plain_number
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError

@@ -1,8 +1,8 @@
 """What several families compute, arranged so that large terms do not cancel.
 
-special.py               special functions of large parameters
-evidence.py              the evidence of conjugate families, and the terms of beta and binomial densities
-chance.py                a probability and its complement, both with all digits
-deviations.py            deviations from a mean at any offset
-covariance.py            standard deviations, correlations, rank, Cholesky factor
+stable_functions.py  special functions of large parameters
+evidence.py          the evidence of conjugate families, and the terms of beta and binomial densities
+chance.py            a probability and its complement, both with all digits
+deviations.py        deviations from a mean at any offset
+covariance.py        standard deviations, correlations, rank, Cholesky factor
 """

@@ -11,7 +11,13 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, log1p_minus, log_beta, stirling_error, two_product
+from bayeswise.families.arithmetic.stable_functions import (
+    HALF_LOG_TWO_PI,
+    log1p_minus,
+    log_beta,
+    stirling_error,
+    two_product,
+)
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.logspace import log
 

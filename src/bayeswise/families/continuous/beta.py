@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.evidence import difference_of_products, log_beta_power
-from bayeswise.families.arithmetic.special import log_beta, log_minus_digamma, trigamma_minus_inverse
+from bayeswise.families.arithmetic.stable_functions import log_beta, log_minus_digamma, trigamma_minus_inverse
 from bayeswise.families.functions import Terms
 from bayeswise.families.priors import BetaPrior, WithoutConjugatePrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, OneLine, Rows, Support, reasons, refuse_unless

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.evidence import deviance, log_beta_power_of_odds, log_gamma_evidence
-from bayeswise.families.arithmetic.special import (
+from bayeswise.families.arithmetic.stable_functions import (
     HALF_LOG_TWO_PI,
     log_minus_digamma,
     log_pair,

@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.arithmetic.special import log_pair
+from bayeswise.families.arithmetic.stable_functions import log_pair
 from bayeswise.families.continuous.normal import LOG_TWO_PI, Normal, NormalInverseGamma, NormalParameters
 from bayeswise.families.continuous.student_t import log_student_t
 from bayeswise.families.functions import Terms

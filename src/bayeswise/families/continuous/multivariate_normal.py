@@ -17,7 +17,7 @@ from bayeswise.families.arithmetic.deviations import (
     refuse_overflow,
     standard_scores,
 )
-from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, log_gamma_ratio
+from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_gamma_ratio
 from bayeswise.families.functions import Derivatives
 from bayeswise.families.protocol import (
     Estimate,

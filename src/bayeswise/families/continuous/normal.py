@@ -16,7 +16,7 @@ from bayeswise.families.arithmetic.deviations import (
     standard_scores,
 )
 from bayeswise.families.arithmetic.evidence import log_gamma_evidence
-from bayeswise.families.arithmetic.special import log_gamma_ratio
+from bayeswise.families.arithmetic.stable_functions import log_gamma_ratio
 from bayeswise.families.functions import Terms
 from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import (

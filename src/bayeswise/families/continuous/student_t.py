@@ -16,7 +16,12 @@ from numpy.typing import ArrayLike
 
 from bayeswise import _kernels
 from bayeswise.families.arithmetic.deviations import log_one_plus_square
-from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, digamma_half_step, log1p_minus, stirling_error
+from bayeswise.families.arithmetic.stable_functions import (
+    HALF_LOG_TWO_PI,
+    digamma_half_step,
+    log1p_minus,
+    stirling_error,
+)
 from bayeswise.families.continuous.normal import Normal
 from bayeswise.families.functions import Terms
 from bayeswise.families.priors import WithoutConjugatePrior

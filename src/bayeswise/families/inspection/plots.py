@@ -15,7 +15,7 @@ from bayeswise.render.theme import AGAINST, ERROR, FOR, INK, NEUTRAL, mixed, sta
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayeswise.families.inspection.beliefs import BeliefHistory
+    from bayeswise.families.inspection.belief_history import BeliefHistory
     from bayeswise.families.inspection.likelihood import Likelihood
 
 _POINTS = {1: 241, 2: 61}  # along each parameter

@@ -1,17 +1,17 @@
 """`model="auto"`: every model that applies, weighed by rows that it never saw.
 
-inputs.py      what a member sees of a row: as it is, without texts, or everything as numbers
-crossing.py    pairs of columns that say more together, as products
-trees.py       trees that add to log-odds, and what they add by column
-boosting.py    trees that are grown, each of what those before it leave unexplained
-candidates.py  the models that are tried, which of them apply, and in which order
-durations.py   how long candidates take, for a time within which all must be done
-rows.py        all rows as one batch, in an order of their own
-left_out.py    what each candidate says of rows that it never saw
-stacking.py    weights on the simplex that maximise the left-out log score, with a certificate
-learning.py    from a table to members, weights and a calibration
-model.py       the mixture: answers, merges, forgets
-explaining.py  the mixture's log-odds, split by column
+inputs.py         what a member sees of a row: as it is, without texts, or everything as numbers
+crossing.py       pairs of columns that say more together, as products
+boosted_trees.py  trees that add to log-odds, and what they add by column
+boosting.py       trees that are grown, each of what those before it leave unexplained
+candidates.py     the models that are tried, which of them apply, and in which order
+durations.py      how long candidates take, for a time within which all must be done
+whole_table.py    all rows as one batch, in an order of their own
+left_out.py       what each candidate says of rows that it never saw
+stacking.py       weights on the simplex that maximise the left-out log score, with a certificate
+learning.py       from a table to members, weights and a calibration
+model.py          the mixture: answers, merges, forgets
+explaining.py     the mixture's log-odds, split by column
 """
 
 from __future__ import annotations

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.models.auto.boosted_trees import RIDGE, AsTrees, Trees, start_of, summed, values_of
 from bayeswise.models.auto.inputs import AsNumbers
-from bayeswise.models.auto.trees import RIDGE, AsTrees, Trees, start_of, summed, values_of
 from bayeswise.posteriors.calibration import turns
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch

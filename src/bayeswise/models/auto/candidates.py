@@ -10,9 +10,9 @@ from typing import Any, Literal
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.models.auto.boosted_trees import AsTrees
 from bayeswise.models.auto.boosting import grown
 from bayeswise.models.auto.inputs import AsNumbers, WithoutTexts
-from bayeswise.models.auto.trees import AsTrees
 from bayeswise.models.registry import kind_of_name
 from bayeswise.models.settings.network import MOST_IN_TRIPLES
 from bayeswise.posteriors.normalise import log_posterior

@@ -18,8 +18,8 @@ from bayeswise.models.auto.durations import Clock, seconds_for
 from bayeswise.models.auto.explaining import offered_numbers
 from bayeswise.models.auto.left_out import LeftOut, left_out, n_folds_for
 from bayeswise.models.auto.model import AutoModel, CandidateScore
-from bayeswise.models.auto.rows import gathered
 from bayeswise.models.auto.stacking import NEGLIGIBLE, NEGLIGIBLE_OF_MANY, Stacked, hopeful, stacked
+from bayeswise.models.auto.whole_table import gathered
 from bayeswise.models.from_table import check_declared, divided, schema_for
 from bayeswise.models.settings.auto import AutoSettings, seconds_of
 from bayeswise.posteriors.calibration import fit_calibration, turns

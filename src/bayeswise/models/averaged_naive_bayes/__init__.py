@@ -12,7 +12,7 @@ mixing.py          from evidence to the weight of a column, and the mixture; a p
 evidence.py        the log evidence of rows, part by part
 categories.py      category columns
 category_pairs.py  what several categories say together; normal columns with the sums of their pairs
-numbers.py         normal columns
+normal_columns.py  normal columns
 student.py         normal cells with their parameters integrated out
 redundancy.py      columns that say the same, and the exponent that repairs it
 others.py          Poisson, exponential, geometric and more

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from bayeswise.families.arithmetic.evidence import log_dirichlet_evidence
-from bayeswise.families.arithmetic.special import log_gamma_ratio
+from bayeswise.families.arithmetic.stable_functions import log_gamma_ratio
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.models.averaged_naive_bayes.category_pairs import CategorySpread
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, log_mixture, tempered_cells

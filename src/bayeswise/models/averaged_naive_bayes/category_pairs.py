@@ -20,7 +20,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, relevance_of
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.factors import Factor, Leaving, LinearTerm
-from bayeswise.models.naive_bayes.numbers import NormalScores, Numbers
+from bayeswise.models.naive_bayes.normal_columns import NormalScores, Numbers
 from bayeswise.models.settings.averaged import given_temper
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics.counts.pair_counts import PairCounts

@@ -17,7 +17,7 @@ from bayeswise.models.averaged_naive_bayes.categories import AveragedTable
 from bayeswise.models.averaged_naive_bayes.category_pairs import Silent
 from bayeswise.models.averaged_naive_bayes.mixing import log_average, log_mixture, log_structure_prior
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, averaged
-from bayeswise.models.averaged_naive_bayes.numbers import AveragedNormalScores
+from bayeswise.models.averaged_naive_bayes.normal_columns import AveragedNormalScores
 from bayeswise.models.averaged_naive_bayes.others import AveragedFamilyScores
 from bayeswise.models.averaged_naive_bayes.words import AveragedWordScores
 from bayeswise.models.naive_bayes.categories import CategoryScores

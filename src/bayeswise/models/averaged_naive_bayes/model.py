@@ -19,7 +19,7 @@ from bayeswise.models.averaged_naive_bayes.mixing import (
     relevance_of,
     structure_scores,
 )
-from bayeswise.models.averaged_naive_bayes.numbers import AveragedNormalScores
+from bayeswise.models.averaged_naive_bayes.normal_columns import AveragedNormalScores
 from bayeswise.models.averaged_naive_bayes.others import AveragedFamilyScores
 from bayeswise.models.averaged_naive_bayes.words import AveragedWordScores
 from bayeswise.models.base.table_model import Capabilities, ModelFacts
@@ -28,7 +28,7 @@ from bayeswise.models.naive_bayes.choices import factors_for
 from bayeswise.models.naive_bayes.factors import Factor, Scores
 from bayeswise.models.naive_bayes.learning import learned
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
-from bayeswise.models.naive_bayes.numbers import Numbers
+from bayeswise.models.naive_bayes.normal_columns import Numbers
 from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.words import Words
 from bayeswise.models.settings.averaged import AveragedSettings, given_temper, settings_from

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeswise.families.arithmetic.deviations import log_one_plus_square
 from bayeswise.families.arithmetic.evidence import log_gamma_evidence
-from bayeswise.families.arithmetic.special import log_gamma_ratio
+from bayeswise.families.arithmetic.stable_functions import log_gamma_ratio
 from bayeswise.foundation.arrays import FloatArray
 
 MEAN_SHARE = 0.1

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayeswise.explanations.account import Contribution
-from bayeswise.families.arithmetic.special import log_gamma_ratio
+from bayeswise.families.arithmetic.stable_functions import log_gamma_ratio
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.averaged_naive_bayes.mixing import AveragedScores, Cells
 from bayeswise.models.naive_bayes.factors import Leaving

@@ -14,7 +14,7 @@ from bayeswise.models.files import inner_of
 from bayeswise.models.naive_bayes import MEstimate, NaiveBayesModel
 from bayeswise.models.naive_bayes.categories import CategoryScores
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
-from bayeswise.models.naive_bayes.numbers import NormalScores
+from bayeswise.models.naive_bayes.normal_columns import NormalScores
 from bayeswise.models.naive_bayes.others import FamilyScores
 from bayeswise.models.naive_bayes.words import WordScores
 from bayeswise.posteriors.normalise import normalise

@@ -223,7 +223,7 @@ class TableModel:
 
     def to_onnx(self, path: str | os.PathLike[str] | None = None, costs: Any = None) -> bytes:
         """An ONNX graph that answers as the model does, also written to `path`; the same model gives the same bytes."""
-        made: bytes = _exports("graph").to_onnx(self, costs=costs)
+        made: bytes = _exports("onnx_graph").to_onnx(self, costs=costs)
         if path is not None:
             write_bytes(path, made)
         return made

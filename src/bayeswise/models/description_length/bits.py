@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.evidence import log_dirichlet_evidence
-from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, stirling_error
+from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, stirling_error
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.special import xlogy

@@ -29,7 +29,7 @@ from bayeswise.models.naive_bayes.choices import Extent, choice, factors_for
 from bayeswise.models.naive_bayes.choices import candidates as families_allowed
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
-from bayeswise.models.naive_bayes.numbers import Numbers
+from bayeswise.models.naive_bayes.normal_columns import Numbers
 from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.relearning import posteriors_of_folds
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings

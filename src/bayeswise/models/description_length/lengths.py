@@ -32,7 +32,7 @@ from bayeswise.models.description_length.bits import (
 from bayeswise.models.naive_bayes.categories import Categories, CategoryTable
 from bayeswise.models.naive_bayes.choices import choice
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
-from bayeswise.models.naive_bayes.numbers import Numbers
+from bayeswise.models.naive_bayes.normal_columns import Numbers
 from bayeswise.statistics.numbers.scatter import PairSums
 from bayeswise.tables.schema.labels import Vocabulary
 

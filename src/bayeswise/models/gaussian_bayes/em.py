@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI
+from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 
 MOST_STEPS = 1_000

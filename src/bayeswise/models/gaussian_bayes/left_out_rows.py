@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayeswise.engines import summarise
-from bayeswise.families.arithmetic.special import HALF_LOG_TWO_PI, log_gamma_ratio
+from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_gamma_ratio
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.gaussian_bayes.building import Estimate, estimated

@@ -6,7 +6,7 @@ model.py            the fitted model
 factors.py          the contract of a factor: the columns of one family, learned, scored and left out together
 categories.py       categories and flags, by counting
 sparse_levels.py    the same where counts are mostly zero: many classes of many levels
-numbers.py          normal columns, and rows that no state explains in doubles
+normal_columns.py   normal columns, and rows that no state explains in doubles
 others.py           every other family of numbers
 words.py            word counts of text
 counted_columns.py  number columns that count words

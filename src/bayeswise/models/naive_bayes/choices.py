@@ -23,7 +23,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedColumns
 from bayeswise.models.naive_bayes.factors import Factor, pseudo_rows_of
-from bayeswise.models.naive_bayes.numbers import Numbers
+from bayeswise.models.naive_bayes.normal_columns import Numbers
 from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.words import TextModel, Words
 from bayeswise.models.settings.naive_bayes import Families

@@ -26,7 +26,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.naive_bayes.categories import CategoryScores, CategoryTable, ColumnCells
 from bayeswise.models.naive_bayes.factors import LinearTerm, Scores
-from bayeswise.models.naive_bayes.numbers import NormalScores
+from bayeswise.models.naive_bayes.normal_columns import NormalScores
 from bayeswise.models.naive_bayes.others import FamilyScores
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, find_state

@@ -27,7 +27,7 @@ from bayeswise.tables.batch import Batch
 
 if TYPE_CHECKING:
     from bayeswise.models.naive_bayes.model import NaiveBayesModel
-    from bayeswise.models.naive_bayes.numbers import NormalScores
+    from bayeswise.models.naive_bayes.normal_columns import NormalScores
 
 
 def log_joint_left_out(model: NaiveBayesModel, batch: Batch) -> FloatArray:
@@ -174,7 +174,7 @@ def _log_with_own_changed(
 
 def _own_parameters(scores: NormalScores, own: Left, whole: Left) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Mean (high and low) and stddev of each row's own class without it; the whole column's where nothing is left."""
-    from bayeswise.models.naive_bayes.numbers import raised
+    from bayeswise.models.naive_bayes.normal_columns import raised
 
     none = own.weight <= 0
     whole_stddev = _stddev(whole.norm, whole.weight)
@@ -187,7 +187,7 @@ def _own_parameters(scores: NormalScores, own: Left, whole: Left) -> tuple[Float
 
 def _all_parameters(scores: NormalScores, leaving: Leaving, own: Left, whole: Left) -> NormalParameters:
     """The parameters of every class for every row, (n_rows, n_states, n_columns)."""
-    from bayeswise.models.naive_bayes.numbers import raised
+    from bayeswise.models.naive_bayes.normal_columns import raised
 
     statistic, settings = scores.statistic, scores.settings
     rows = np.arange(len(leaving.groups))

@@ -24,7 +24,7 @@ from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.factors import Factor, Scores
 from bayeswise.models.naive_bayes.left_out import log_evidence_left_out, log_joint_left_out
-from bayeswise.models.naive_bayes.numbers import far_out
+from bayeswise.models.naive_bayes.normal_columns import far_out
 from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.posteriors.normalise import Posterior, normalise, shares_of

@@ -20,7 +20,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.engines import Request
 from bayeswise.explanations.account import Contribution
-from bayeswise.families.arithmetic.special import two_product
+from bayeswise.families.arithmetic.stable_functions import two_product
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.exact import ExactArray

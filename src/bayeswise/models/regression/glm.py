@@ -17,7 +17,7 @@ from bayeswise.foundation.errors import SchemaError, SupportError
 from bayeswise.models.regression.features import Features, refuse_extreme
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.regression_model import FoundModel, RegressionFacts
-from bayeswise.models.regression.rows import Rows, in_own_order
+from bayeswise.models.regression.row_blocks import Rows, in_own_order
 from bayeswise.models.regression.solving.exact_sums import (
     LARGEST_SCORE,
     MOST_WEIGHTS,

@@ -21,7 +21,7 @@ from bayeswise.models.regression import glm
 from bayeswise.models.regression.features import Features, markable, refuse_extreme, refuse_missing
 from bayeswise.models.regression.glm import IteratedModel, refuse_outside
 from bayeswise.models.regression.logistic import LogisticModel
-from bayeswise.models.regression.rows import SPREADS, Rows, TargetRows
+from bayeswise.models.regression.row_blocks import SPREADS, Rows, TargetRows
 from bayeswise.models.regression.solving.exact_sums import Derivatives, FewRows, are_many, derivatives, share_to_start
 from bayeswise.models.regression.solving.logistic_by_sums import asks_for_sums, fit_by_sums
 from bayeswise.models.settings.regression import LinearSettings, LogisticSettings

@@ -20,7 +20,7 @@ from bayeswise.models.regression.glm import IteratedModel, refuse_outside
 from bayeswise.models.regression.in_passes import iterated_elsewhere, logistic_elsewhere
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.logistic import LogisticModel
-from bayeswise.models.regression.rows import Design, Rows, TargetRows
+from bayeswise.models.regression.row_blocks import Design, Rows, TargetRows
 from bayeswise.models.regression.solving.exact_sums import RowsHere
 from bayeswise.models.regression.solving.logistic_by_sums import asks_for_sums, fit_by_sums
 from bayeswise.models.regression.solving.logistic_fit import LogisticFit, fit_logistic, standardised

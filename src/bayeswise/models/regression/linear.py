@@ -37,7 +37,7 @@ from bayeswise.models.regression.features import (
 )
 from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import RegressionFacts, RegressionModel, evidence_of_learned_rows
-from bayeswise.models.regression.rows import TargetRows
+from bayeswise.models.regression.row_blocks import TargetRows
 from bayeswise.models.regression.solving.folds import N_FOLDS, fold_of_rows, scale_by_moments
 from bayeswise.models.regression.solving.normal_equations import NormalEquations, ScaleEvidence
 from bayeswise.models.settings.regression import LinearSettings

@@ -5,7 +5,7 @@ of the estimators and the fields of model files follow from these files; nothing
 
 declaration.py  what a declaration is: `setting(default, help, ...)`, a field of a dataclass; checks and earlier names
 common.py       what every model takes: the table, its columns, threads
-description.py  all of them in groups, in words; the signature of `bw.fit`
+help_text.py    all of them in groups, in words; the signature of `bw.fit`
 naive_bayes.py  smoothing, priors, floors, families; named conventions
 averaged.py     the relevance of columns
 gaussian.py     the form of the covariance

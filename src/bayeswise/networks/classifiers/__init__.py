@@ -1,15 +1,15 @@
 """Classifiers over any table as belief networks: naive Bayes, trees, averages of them, and any graph.
 
-learning.py      from a table to a model
-coding.py        every column as a few levels
-counted.py       the counts behind the tables; by EM where cells are missing
-graph.py         which columns a column depends on: trees and k-dependence from pair counts given the class
-superparents.py  the average over one-dependence networks
+learning.py           from a table to a model
+coding.py             every column as a few levels
+counted.py            the counts behind the tables; by EM where cells are missing
+column_graph.py       which columns a column depends on: trees and k-dependence from pair counts given the class
+superparents.py       the average over one-dependence networks
 superparent_pairs.py  the average over two-dependence networks
-scores.py        the log joint of rows under one graph
-model.py         the fitted model
-explaining.py    the account of a row
-left_out.py      each row under the model that never saw it
+graph_scores.py       the log joint of rows under one graph
+model.py              the fitted model
+explaining.py         the account of a row
+left_out.py           each row under the model that never saw it
 """
 
 from __future__ import annotations

@@ -21,11 +21,11 @@ from bayeswise.foundation.errors import FitError, TooLargeError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.settings.network import MOST_IN_TRIPLES, Needs, NetworkSettings
 from bayeswise.networks.classifiers.coding import Coding
-from bayeswise.networks.classifiers.graph import Graph
+from bayeswise.networks.classifiers.column_graph import Graph
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import silent
-from bayeswise.networks.learning.em.fitting import Climb, em_steps
+from bayeswise.networks.learning.em.fitted_tables import Climb, em_steps
 from bayeswise.networks.learning.em.incomplete import IncompleteRows, Layout
-from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.statistics import JointCounts, PairCounts, Product, RowsWithMissing
 from bayeswise.tables.schema.labels import Vocabulary
 

@@ -16,13 +16,13 @@ from bayeswise.foundation.errors import FitError, SchemaError
 from bayeswise.models.from_table import check_declared, divided, no_rows, schema_for, swept
 from bayeswise.models.settings.network import NetworkSettings, divided_missing
 from bayeswise.networks.classifiers.coding import Coding, found_cuts, joined_weights, with_cuts
+from bayeswise.networks.classifiers.column_graph import Graph, Information, k_parents
 from bayeswise.networks.classifiers.counted import PAIRS, PairTable, request_of
-from bayeswise.networks.classifiers.graph import Graph, Information, k_parents
 from bayeswise.networks.classifiers.left_out import left_out_loss
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.column_states import MOST_LEVELS
 from bayeswise.networks.learning.constraints import Constraints
-from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.learning.search.climbing import climb
 from bayeswise.networks.learning.search.scores import Scores
 from bayeswise.statistics import Grouped, Product

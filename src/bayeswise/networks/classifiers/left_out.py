@@ -11,10 +11,10 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.settings.network import NetworkSettings
+from bayeswise.networks.classifiers.column_graph import Graph
 from bayeswise.networks.classifiers.counted import log_ratio, pseudo_rows_of
-from bayeswise.networks.classifiers.graph import Graph
-from bayeswise.networks.classifiers.scores import GraphScores, without
-from bayeswise.networks.learning.rows import CodedRows, summed_weights
+from bayeswise.networks.classifiers.graph_scores import GraphScores, without
+from bayeswise.networks.learning.coded_rows import CodedRows, summed_weights
 from bayeswise.tables.batch import Batch
 
 if TYPE_CHECKING:

@@ -19,11 +19,11 @@ from bayeswise.models.base.table_model import Capabilities, ModelFacts, where_ro
 from bayeswise.models.from_table import no_rows
 from bayeswise.models.settings.network import AVERAGES, Needs, NetworkSettings
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
+from bayeswise.networks.classifiers.column_graph import Graph, Information, k_parents, tree
 from bayeswise.networks.classifiers.counted import INCOMPLETE, PAIRS, Counted, completed, request_of, triple_name
 from bayeswise.networks.classifiers.explaining import account_of
-from bayeswise.networks.classifiers.graph import Graph, Information, k_parents, tree
+from bayeswise.networks.classifiers.graph_scores import GraphScores
 from bayeswise.networks.classifiers.left_out import log_joint_left_out
-from bayeswise.networks.classifiers.scores import GraphScores
 from bayeswise.networks.classifiers.superparent_pairs import SuperparentPairScores
 from bayeswise.networks.classifiers.superparents import SuperparentScores
 from bayeswise.networks.network import BeliefNetwork

@@ -20,9 +20,9 @@ import numpy as np
 
 from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.networks.classifiers.column_graph import Graph
 from bayeswise.networks.classifiers.counted import pseudo_rows_of, with_unseen
-from bayeswise.networks.classifiers.graph import Graph
-from bayeswise.networks.classifiers.scores import GraphScores, change_of_share, without
+from bayeswise.networks.classifiers.graph_scores import GraphScores, change_of_share, without
 from bayeswise.networks.classifiers.superparents import AveragedScores, SuperparentScores
 
 _ROWS_AT_ONCE = 4_096

@@ -21,9 +21,9 @@ from bayeswise import _kernels
 from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.settings.network import NetworkSettings
+from bayeswise.networks.classifiers.column_graph import Graph
 from bayeswise.networks.classifiers.counted import Counted, log_ratio, pseudo_rows_of, with_unseen
-from bayeswise.networks.classifiers.graph import Graph
-from bayeswise.networks.classifiers.scores import GraphScores, change_of_share, without
+from bayeswise.networks.classifiers.graph_scores import GraphScores, change_of_share, without
 
 
 @dataclass(frozen=True)

@@ -31,7 +31,7 @@ from bayeswise.foundation.errors import (
     SourceError,
     TooLargeError,
 )
-from bayeswise.foundation.reading import content_of, is_stream, name_of
+from bayeswise.foundation.file_bytes import content_of, is_stream, name_of
 from bayeswise.networks.formats import bif, dne, hugin, uai, xdsl, xmlbif
 from bayeswise.networks.formats.description import DescribedDecision, DescribedUtility, Description
 from bayeswise.render.labels import guess

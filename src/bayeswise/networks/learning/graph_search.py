@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import Constraints, Progress, Search
-from bayeswise.networks.learning.independence import GTest, pc_graph
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.independence_tests import GTest, pc_graph
+from bayeswise.networks.learning.search.chow_liu_tree import chow_liu
 from bayeswise.networks.learning.search.climbing import hill_climbing, k2
-from bayeswise.networks.learning.search.exact import best_graph
+from bayeswise.networks.learning.search.dynamic_programming import best_graph
 from bayeswise.networks.learning.search.miic import miic_graph
 from bayeswise.networks.learning.search.scores import NmlScores, Scores
-from bayeswise.networks.learning.search.trees import chow_liu
 from bayeswise.render.labels import guess
 
 METHODS = ("auto", "hill-climbing", "exact", "k2", "chow-liu", "pc", "miic")

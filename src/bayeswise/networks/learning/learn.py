@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings.declaration import earlier
 from bayeswise.networks.arguments import graph_of, seed_of
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.column_states import MOST_LABELS
 from bayeswise.networks.learning.constraints import Constraints, Edges, Progress, silent
 from bayeswise.networks.learning.counted_rows import TooManyRowsToBring
-from bayeswise.networks.learning.counts import FamilyCounts
-from bayeswise.networks.learning.em.fitting import WAYS, FittedTables, fit_tables
+from bayeswise.networks.learning.em.fitted_tables import WAYS, FittedTables, fit_tables
 from bayeswise.networks.learning.em.noisy import check_noisy, fit_noisy_max
 from bayeswise.networks.learning.em.structural import structural_em
+from bayeswise.networks.learning.family_counts import FamilyCounts
 from bayeswise.networks.learning.graph_search import GraphSearch
 from bayeswise.networks.learning.rounds import learned_in_rounds
-from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 

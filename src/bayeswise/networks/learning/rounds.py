@@ -18,6 +18,7 @@ import numpy as np
 from bayeswise.engines.passes import statistic_types
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import MissingCellError, NotStreamableError, ParameterError
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import Search
 from bayeswise.networks.learning.counted_rows import (
     ColumnCodes,
@@ -26,11 +27,10 @@ from bayeswise.networks.learning.counted_rows import (
     coded_chunks,
     wanted,
 )
-from bayeswise.networks.learning.counts import FamilyCounts
+from bayeswise.networks.learning.family_counts import FamilyCounts
 from bayeswise.networks.learning.graph_search import GraphSearch
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.search.chow_liu_tree import mutual_information, spanning_tree
 from bayeswise.networks.learning.search.scores import MOST_CELLS, Scores
-from bayeswise.networks.learning.search.trees import mutual_information, spanning_tree
 from bayeswise.statistics.counts.pair_counts import PairCounts
 from bayeswise.tables.partitions import Pass, SpreadSource
 from bayeswise.tables.schema.labels import Vocabulary

@@ -11,9 +11,9 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.arguments import by_node, graph_of, names_of, seed_of, whole_number
 from bayeswise.networks.dynamic import BEFORE, DynamicNetwork, before
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import Progress
 from bayeswise.networks.learning.em.sequences import FittedSequences, fit_sequences, order_of
-from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.render.labels import guess

@@ -12,9 +12,9 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings.declaration import earlier
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.column_states import MOST_LABELS
 from bayeswise.networks.learning.constraints import Constraints, Edges, Parents, Progress, Search, silent
-from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.networks.learning.search.climbing import hill_climbing
 from bayeswise.networks.learning.search.orders import MOST_COLUMNS, edge_posteriors, sampled_edges
 from bayeswise.networks.learning.search.scores import Scores

@@ -5,7 +5,7 @@ network.py     the network and the questions that it answers
 components.py  the numbers given the states: least squares, for many configurations at once
 answering.py   answers, exact or from drawn rows: numbers are integrated out before states
 mixture.py     what an answer about a number is
-rows.py        rows of numbers and states, and the exact scatter of the numbers
+mixed_rows.py  rows of numbers and states, and the exact scatter of the numbers
 learning.py    networks from rows, by a score or by tests of independence
 """
 

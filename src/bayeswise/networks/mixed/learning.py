@@ -16,13 +16,13 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooFewRowsError
 from bayeswise.foundation.special import chdtrc, digamma
 from bayeswise.networks.learning.constraints import Constraints, Edges, Progress, silent
-from bayeswise.networks.learning.counts import FamilyCounts
-from bayeswise.networks.learning.independence import GTest, pc_graph
+from bayeswise.networks.learning.family_counts import FamilyCounts
+from bayeswise.networks.learning.independence_tests import GTest, pc_graph
 from bayeswise.networks.learning.search.climbing import hill_climbing
 from bayeswise.networks.learning.search.scores import MOST_CELLS, Scores
+from bayeswise.networks.mixed.mixed_rows import DETERMINED, MixedRows, ScatterByStates, left_by, read_rows
 from bayeswise.networks.mixed.network import MixedNetwork
 from bayeswise.networks.mixed.node import GaussianNode
-from bayeswise.networks.mixed.rows import DETERMINED, MixedRows, ScatterByStates, left_by, read_rows
 from bayeswise.networks.node import Node
 from bayeswise.render.labels import guess
 

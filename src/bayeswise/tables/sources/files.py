@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from bayeswise import _kernels
 from bayeswise.foundation.atomic import FULL
 from bayeswise.foundation.errors import SchemaError, SourceError, shortened
-from bayeswise.foundation.reading import STANDARD_INPUT, STDIN, is_read_once, name_of, standard_input
+from bayeswise.foundation.file_bytes import STANDARD_INPUT, STDIN, is_read_once, name_of, standard_input
 from bayeswise.tables.source import DEFAULT_NULL_WORDS, RawColumn, Storage
 from bayeswise.tables.sources.opening import CHOICES, FILE_OPTIONS, TEXT_OPTIONS, Options, refuse
 from bayeswise.tables.sources.table import Piece, TableSource

@@ -16,7 +16,7 @@ from bayeswise.models.description_length.lengths import description_length
 from bayeswise.models.files import inner_of, kind_of
 from bayeswise.models.naive_bayes import NaiveBayesModel
 from bayeswise.models.registry import DEFAULT, MODELS
-from bayeswise.models.settings.description import settings_by_option, title_of
+from bayeswise.models.settings.help_text import settings_by_option, title_of
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.messages import PROBLEMS, FileName, Said, SameAs, arguments, call, python, shell
 from bayeswise.workbench.pages.jobs import JobView

@@ -12,7 +12,7 @@ from pydantic import Field, StrictBool, StringConstraints
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.files import kind_of
 from bayeswise.models.registry import DEFAULT, MODELS, kind_of_name
-from bayeswise.models.settings.description import settings_by_option
+from bayeswise.models.settings.help_text import settings_by_option
 from bayeswise.tables.schema.null_words import words_of
 from bayeswise.tables.source import DEFAULT_NULL_WORDS
 from bayeswise.workbench.messages import FLAG, Code, FileName, Name, SameAs, call, python, shell

@@ -8,7 +8,7 @@ import numpy as np
 from fastapi import APIRouter, Query
 from fastapi.responses import Response
 
-from bayeswise.evaluation.curves import Curve, cost_curve, coverage_curve
+from bayeswise.evaluation.cost_curves import Curve, cost_curve, coverage_curve
 from bayeswise.evaluation.evaluate import Evaluation, evaluation_of
 from bayeswise.evaluation.novelty import ModelTail
 from bayeswise.evaluation.reliability import brier_parts, log_parts, reliability

@@ -24,7 +24,7 @@ from bayeswise.render.plain import json_value
 from bayeswise.tables.source import open_source
 from bayeswise.tables.sources.files import from_content
 from bayeswise.workbench.safety import Limits
-from bayeswise.workbench.service.answers import Answered, Block, Labels, cells_of
+from bayeswise.workbench.service.row_answers import Answered, Block, Labels, cells_of
 
 Form = Literal["json", "csv", "arrow"]
 ARROW = "application/vnd.apache.arrow.stream"

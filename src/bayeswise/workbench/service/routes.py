@@ -20,8 +20,8 @@ from bayeswise.tables.batch import Batch
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.messages import PROBLEMS, Name, Problem, Said, status_of
 from bayeswise.workbench.service import bodies
-from bayeswise.workbench.service.answers import Answered, Block, answered, decided, encoded, predicted
 from bayeswise.workbench.service.metrics import Metrics
+from bayeswise.workbench.service.row_answers import Answered, Block, answered, decided, encoded, predicted
 from bayeswise.workbench.service.served import Served, ServedModels
 
 Verb = Literal["predict", "decide", "explain"]

@@ -71,7 +71,7 @@ def run(
     action, × 0.5 halves them. `bayeswise explain --costs` explains one row in full.
     """
     from bayeswise.cli.options.reading import load_for
-    from bayeswise.cli.output.answers import kept_columns
+    from bayeswise.cli.output.answer_stream import kept_columns
     from bayeswise.cli.output.table_form import TableForm
 
     fitted = load_for("decide", model, "predict", "schema")

@@ -1,6 +1,6 @@
 """`bayeswise diagram`: what to do, what knowing more is worth, and what the answer depends on.
 
-page.py  what it shows: facts for JSON, and lines for a reader
+output.py  what it shows: facts for JSON, and lines for a reader
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def solve(
 
     bayeswise diagram solve oil.toml --policy test=no --risk --scenarios
     """
-    from bayeswise.cli.commands.diagram.page import solved
+    from bayeswise.cli.commands.diagram.output import solved
 
     diagram, evidence = asked.read(file, given)
     rules = _states(diagram, policy, "--policy", diagram.decisions)
@@ -173,7 +173,7 @@ def evaluate(
 
     bayeswise diagram evaluate oil.toml --softmax 20
     """
-    from bayeswise.cli.commands.diagram.page import compared
+    from bayeswise.cli.commands.diagram.output import compared
     from bayeswise.diagrams.files import read_policies
 
     diagram, evidence = asked.read(file, given)
@@ -211,7 +211,7 @@ def value(
 
     bayeswise diagram value oil.toml oil --before drill --price oil=5
     """
-    from bayeswise.cli.commands.diagram.page import valued
+    from bayeswise.cli.commands.diagram.output import valued
 
     diagram, evidence = asked.read(file, given)
     prices = numbers_by_name(price or [], "--price", "lab=5")
@@ -232,7 +232,7 @@ def tornado(
 
     bayeswise diagram tornado oil.toml --spread .2
     """
-    from bayeswise.cli.commands.diagram.page import columns
+    from bayeswise.cli.commands.diagram.output import columns
 
     diagram, evidence = asked.read(file, given)
     found = diagram.tornado(spread, evidence=evidence)
@@ -266,7 +266,7 @@ def sensitivity(
 
     bayeswise diagram sensitivity care.toml --weight pain
     """
-    from bayeswise.cli.commands.diagram.page import sensitive
+    from bayeswise.cli.commands.diagram.output import sensitive
 
     diagram, evidence = asked.read(file, given)
     row = _states(diagram, case, "--case", diagram.names)
@@ -298,7 +298,7 @@ def show(
 
     bayeswise diagram show oil.toml -o oil.svg
     """
-    from bayeswise.cli.commands.diagram.page import shown
+    from bayeswise.cli.commands.diagram.output import shown
 
     if output is not None:
         check_output(output, [file])

@@ -14,7 +14,7 @@ from bayeswise.foundation.errors import KindError, UsageError
 from bayeswise.foundation.progress import Bar
 
 if TYPE_CHECKING:
-    from bayeswise.cli.output.answers import Answers, Layout, Tally
+    from bayeswise.cli.output.answer_stream import Answers, Layout, Tally
 
 
 def run(
@@ -44,7 +44,7 @@ def run(
     unseen values go to stderr.
     """
     from bayeswise.cli.options.reading import load_for
-    from bayeswise.cli.output.answers import kept_columns
+    from bayeswise.cli.output.answer_stream import kept_columns
     from bayeswise.cli.output.table_form import TableForm
 
     fitted = load_for("predict", model, "predict", "schema")
@@ -78,7 +78,7 @@ class Route:
 
 def answering(model: Any, path: str, *, proba: bool, evidence: bool, quantiles: str | None) -> Route:
     """How a classifier answers, or of a regression of a number; what was asked for must be something it has."""
-    from bayeswise.cli.output.answers import Answers, Layout, NumberAnswers, NumberLayout, quantiles_of
+    from bayeswise.cli.output.answer_stream import Answers, Layout, NumberAnswers, NumberLayout, quantiles_of
 
     if model.capabilities.classes:
         if quantiles is not None:

@@ -18,7 +18,7 @@ from bayeswise.foundation.progress import Bar, StepsBar
 if TYPE_CHECKING:
     from bayeswise.networks import BeliefNetwork
     from bayeswise.networks.learning import EdgeStrengths
-    from bayeswise.networks.learning.rows import CodedRows
+    from bayeswise.networks.learning.coded_rows import CodedRows
     from bayeswise.tables.source import Source
 
 TABLES_ONLY = ("em", "gradient")

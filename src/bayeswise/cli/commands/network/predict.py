@@ -41,7 +41,7 @@ def predict(
     Columns are matched to nodes by name; other columns are kept and not used. An empty cell is not evidence;
     a cell may hold a likelihood for each state (soft evidence), written as yes=0.7;no=0.3.
     """
-    from bayeswise.cli.output.answers import kept_columns
+    from bayeswise.cli.output.answer_stream import kept_columns
     from bayeswise.cli.output.table_form import TableForm
     from bayeswise.networks.inference.row_posteriors import null_words_for
 

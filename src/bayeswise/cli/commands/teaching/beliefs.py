@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bayeswise.cli.options import reading
-from bayeswise.cli.options.sample import Data, InColumn, Rows
+from bayeswise.cli.options.typed_sample import Data, InColumn, Rows
 from bayeswise.cli.output.writing import Picture, check_output, check_picture, say
 from bayeswise.foundation.errors import UsageError
 
 if TYPE_CHECKING:
-    from bayeswise.families.inspection.beliefs import BeliefHistory
+    from bayeswise.families.inspection.belief_history import BeliefHistory
     from bayeswise.render.display import Chosen
 
 _EXAMPLE = "beta:successes=1,failures=1, gamma:shape=2,rate=1, normal:mean=0,stddev=1 or dirichlet:red=1,blue=1"
@@ -66,9 +66,9 @@ def run(
 
     The interval holds the parameter with probability 95 %.
     """
-    from bayeswise.cli.options.sample import labels_of, numbers_of
+    from bayeswise.cli.options.typed_sample import labels_of, numbers_of
     from bayeswise.cli.output.writing import json_document
-    from bayeswise.families.inspection.beliefs import BeliefHistory
+    from bayeswise.families.inspection.belief_history import BeliefHistory
 
     inputs = [] if rows is None else [rows]
     check_picture(png, inputs)
@@ -96,7 +96,7 @@ def _prior(text: str, family: str | None) -> tuple[Any, Any]:
     from dataclasses import fields
 
     from bayeswise import families
-    from bayeswise.cli.options.sample import family_of, named_numbers
+    from bayeswise.cli.options.typed_sample import family_of, named_numbers
     from bayeswise.foundation.errors import ParameterError
 
     name, given = named_numbers(text, "the prior", _EXAMPLE)

@@ -145,7 +145,7 @@ def _of_model(path: str, column: str | None) -> ClassDensities:
 
 def _given(typed: list[str] | None, column: str | None) -> ClassDensities:
     """CLASS=FAMILY:NAME=NUMBER,..., each once."""
-    from bayeswise.cli.options.sample import named_numbers
+    from bayeswise.cli.options.typed_sample import named_numbers
     from bayeswise.explanations.class_densities import ClassDensities
     from bayeswise.families.distributions import distribution
 

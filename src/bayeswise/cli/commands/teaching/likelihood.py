@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli.options import reading
-from bayeswise.cli.options.sample import Data, InColumn, Rows
+from bayeswise.cli.options.typed_sample import Data, InColumn, Rows
 from bayeswise.cli.output.writing import Picture, check_picture, say
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def run(
     Parameters that are not drawn are those of the maximum, or those of --at.
     """
     from bayeswise.cli.options.pairs import numbers_by_name
-    from bayeswise.cli.options.sample import family_of, numbers_of
+    from bayeswise.cli.options.typed_sample import family_of, numbers_of
     from bayeswise.cli.output.writing import json_document
     from bayeswise.families.inspection.likelihood import Likelihood
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.models.regression.rows import Rows, row_hashes
+from bayeswise.models.regression.row_blocks import Rows, row_hashes
 from bayeswise.models.regression.solving.newton import Certificate, Penalty, Point, minimise
 from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.statistics.numbers.scatter import Scatter

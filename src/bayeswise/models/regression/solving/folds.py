@@ -12,7 +12,7 @@ from hashlib import blake2b
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
-from bayeswise.models.regression.rows import row_hashes
+from bayeswise.models.regression.row_blocks import row_hashes
 from bayeswise.models.regression.solving.normal_equations import NormalEquations
 from bayeswise.statistics.numbers.regression_moments import RegressionMoments
 from bayeswise.tables.batch import Batch

@@ -11,7 +11,7 @@ import numpy as np
 from bayeswise.engines.local import MOST_ENTRIES
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.models.regression.features import Features, refuse_no_room
-from bayeswise.models.regression.rows import Rows, in_own_order
+from bayeswise.models.regression.row_blocks import Rows, in_own_order
 from bayeswise.models.regression.solving.conjugate_gradients import minimise_softmax
 from bayeswise.models.regression.solving.folds import SCALES, dealt, least_loss
 from bayeswise.models.regression.solving.many_columns import (

@@ -17,7 +17,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import TooLargeError
-from bayeswise.models.regression.rows import NO_WEIGHTS, Rows
+from bayeswise.models.regression.row_blocks import NO_WEIGHTS, Rows
 from bayeswise.models.regression.solving.conjugate_gradients import Search, State, conjugate_gradients
 from bayeswise.models.regression.solving.folds import SCALES, least_loss
 from bayeswise.models.regression.solving.newton import Certificate, Penalty, minimise

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
-from bayeswise.models.regression.rows import Rows
+from bayeswise.models.regression.row_blocks import Rows
 from bayeswise.models.regression.solving.newton import Certificate, Penalty, solve_symmetric
 from bayeswise.models.regression.solving.normal_equations import sparse_minimum
 from bayeswise.models.settings.regression import LinearSettings

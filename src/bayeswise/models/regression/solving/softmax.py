@@ -20,7 +20,7 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.regression.features import Features
-from bayeswise.models.regression.rows import Rows
+from bayeswise.models.regression.row_blocks import Rows
 from bayeswise.models.regression.solving.newton import Point
 
 R = TypeVar("R", bound=Any)

@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.regression.features import Features, refuse_extreme
-from bayeswise.models.regression.rows import NO_WEIGHTS, SPREADS, Rows, mixed_bits, odd_factors
+from bayeswise.models.regression.row_blocks import NO_WEIGHTS, SPREADS, Rows, mixed_bits, odd_factors
 from bayeswise.models.regression.solving.folds import dealt_in
 from bayeswise.models.regression.solving.logistic_fit import LogisticFit, fit_many_columns
 from bayeswise.models.regression.solving.many_columns import ManyColumnsLoss

@@ -16,7 +16,7 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import TooLargeError
 from bayeswise.foundation.threads import Shared
 from bayeswise.networks.inference.engine import MEMORY_LIMIT
-from bayeswise.networks.learning.rows import CodedRows, summed_weights
+from bayeswise.networks.learning.coded_rows import CodedRows, summed_weights
 from bayeswise.networks.soft_evidence import no_soft_cells
 
 _CELLS_WORTH_A_TREE = 20_000  # rows of one pattern that cost less than this share a tree that takes any pattern

@@ -16,7 +16,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError, TooFewRowsError
 from bayeswise.networks.canonical import NoisyMax
-from bayeswise.networks.learning.rows import CodedRows, summed_weights
+from bayeswise.networks.learning.coded_rows import CodedRows, summed_weights
 
 _MOST_STEPS = 5_000
 _TOLERANCE = 1e-12  # of the objective, gained by a step

@@ -17,10 +17,10 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import Progress, silent
-from bayeswise.networks.learning.em.fitting import best_of_starts, check_settings, em_steps, start_tables
+from bayeswise.networks.learning.em.fitted_tables import best_of_starts, check_settings, em_steps, start_tables
 from bayeswise.networks.learning.em.incomplete import Group, IncompleteRows, Layout, Point, counted, grouped, log_sum
-from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.source import Source
 

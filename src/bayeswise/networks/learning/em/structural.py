@@ -14,11 +14,11 @@ import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray
 from bayeswise.networks.inference.row_posteriors import posterior_and_evidence
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import Parents, Search
-from bayeswise.networks.learning.em.fitting import FittedTables, fit_tables
+from bayeswise.networks.learning.em.fitted_tables import FittedTables, fit_tables
 from bayeswise.networks.learning.graph_search import GraphSearch
-from bayeswise.networks.learning.rows import CodedRows
-from bayeswise.networks.learning.search.trees import mutual_information, pair_counts, spanning_tree
+from bayeswise.networks.learning.search.chow_liu_tree import mutual_information, pair_counts, spanning_tree
 from bayeswise.networks.network import BeliefNetwork
 
 _COMPLETIONS = 4  # of each incomplete row

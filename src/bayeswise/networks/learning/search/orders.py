@@ -25,7 +25,7 @@ from bayeswise.foundation.errors import ParameterError, TooLargeError
 from bayeswise.foundation.threads import each
 from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, silent
 from bayeswise.networks.learning.search.climbing import hill_climbing
-from bayeswise.networks.learning.search.exact import Families
+from bayeswise.networks.learning.search.dynamic_programming import Families
 from bayeswise.networks.learning.search.scores import Scores
 
 _MOST_SETS = 20_000  # of parents, for each column

@@ -13,7 +13,7 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.special import gammaln
 from bayeswise.models.description_length.bits import log_regrets
-from bayeswise.networks.learning.rows import CodedRows, in_units
+from bayeswise.networks.learning.coded_rows import CodedRows, in_units
 from bayeswise.render.labels import guess
 
 SCORES = ("bic", "aic", "mdl", "bdeu", "k2")

@@ -19,8 +19,8 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.special import chdtrc
 from bayeswise.networks.equivalence import EquivalenceClass
+from bayeswise.networks.learning.coded_rows import CodedRows, summed_weights
 from bayeswise.networks.learning.constraints import Constraints, Progress, Search, silent
-from bayeswise.networks.learning.rows import CodedRows, summed_weights
 from bayeswise.networks.learning.search.scores import MOST_CELLS
 
 

@@ -18,6 +18,7 @@ from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log
 from bayeswise.models.settings.network import NetworkSettings
+from bayeswise.networks.classifiers.column_graph import Graph
 from bayeswise.networks.classifiers.counted import (
     Counted,
     log_ratio,
@@ -26,7 +27,6 @@ from bayeswise.networks.classifiers.counted import (
     with_unseen,
     with_unseen_parent,
 )
-from bayeswise.networks.classifiers.graph import Graph
 from bayeswise.networks.inference.row_posteriors import posterior_and_evidence
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node

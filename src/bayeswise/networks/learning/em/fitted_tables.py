@@ -18,10 +18,10 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings.declaration import earlier
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import Progress, silent
-from bayeswise.networks.learning.counts import PRIORS
 from bayeswise.networks.learning.em.incomplete import IncompleteRows, Layout, Point
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.family_counts import PRIORS
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.render.labels import guess

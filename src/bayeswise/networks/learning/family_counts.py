@@ -15,7 +15,7 @@ from bayeswise.foundation.errors import FitError, KindError, ParameterError, Sch
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.foundation.threads import each
 from bayeswise.models.settings.declaration import earlier
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.statistics.counts.joint_counts import LARGEST_TABLE, JointCounts

@@ -19,7 +19,7 @@ from bayeswise.acquisition.strategies import UNCERTAINTY, Screen
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.models.naive_bayes.categories import Categories, CategoryScores
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
-from bayeswise.models.naive_bayes.numbers import ClassMoments, NormalScores, Numbers
+from bayeswise.models.naive_bayes.normal_columns import ClassMoments, NormalScores, Numbers
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import positions_in

@@ -7,8 +7,8 @@ import numpy as np
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.threads import available, each
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import Parents
-from bayeswise.networks.learning.rows import CodedRows
 from bayeswise.render.labels import guess
 from bayeswise.statistics.counts.pair_counts import PairCounts
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, MissingCellError, ParameterError
-from bayeswise.networks.learning.rows import CodedRows
+from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.statistics.numbers.scatter import Scatter
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
