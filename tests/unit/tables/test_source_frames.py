@@ -6,6 +6,7 @@ import datetime
 import decimal
 import enum
 import math
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -440,6 +441,13 @@ def test_intervals_of_pandas_are_no_integers() -> None:
 
 def test_a_frame_wrapped_by_narwhals_is_what_it_wraps() -> None:
     assert open_source(narwhals.from_native(pl.DataFrame({"a": [1]}))).description == "polars DataFrame"
+
+
+def test_names_that_polars_takes_for_patterns_are_names(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"a": [1.0], "b": [2.0], "*": [3.0], "^a.*$": [4.0]})
+    frame.write_ipc(tmp_path / "t.arrow")
+    for table in (frame, frame.lazy(), tmp_path / "t.arrow"):
+        assert [numbers_of(table, name) for name in frame.columns] == [[1.0], [2.0], [3.0], [4.0]]
 
 
 def test_a_query_of_polars_that_fails_is_an_error_of_ours() -> None:

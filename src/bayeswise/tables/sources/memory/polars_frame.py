@@ -40,13 +40,11 @@ def _declared(column: RawColumn, dtype: Any) -> RawColumn:
 
 
 def from_frame(frame: Any) -> TableSource:
-    """An eager frame: each sweep exports the columns it needs."""
-
-    names = frame.columns
+    """An eager frame: each sweep exports the columns it needs, by position, since names such as * are patterns."""
 
     def export(indices: Sequence[int]) -> object:
         with translated("polars DataFrame"):
-            return frame.select([names[k] for k in indices]).__arrow_c_stream__()
+            return frame[:, list(indices)].__arrow_c_stream__()
 
     with translated("polars DataFrame"):
         columns = raw_columns(frame.clear())
@@ -93,7 +91,9 @@ class LazySource(TableSource):
         super().__init__(description, columns)
 
     def pieces(self, indices: Sequence[int]) -> Iterator[ArrowPiece]:
-        query = self._frame.select([self.columns[k].name for k in indices])
+        import polars
+
+        query = self._frame.select(polars.nth(list(indices)))
         positions = {index: k for k, index in enumerate(indices)}
         for frame in ahead(self._frames(query)):
             for batch in batches(self.description, frame.__arrow_c_stream__()):
