@@ -22,12 +22,12 @@ from bayeswise.tables.encoding.encoder import BATCH_ROWS, Encoder
 from bayeswise.tables.partitions import NearSource
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.source import open_source
-from bayeswise.tables.sources.opening import long_text
+from bayeswise.tables.sources.opening import long_file
 
 
 def summary_of(table: Any, target: str, *, threads: int | None = None, batch_rows: int = BATCH_ROWS) -> Summary:
     """Moments of the number columns and counts of the categories, by class, the schema inferred."""
-    near = long_text(table)
+    near = long_file(table)
     with limit_threads(threads):
         if near is not None:
             foresee_near(near, lambda rows: rows.ask(_asked(rows, target), ()), None)

@@ -174,7 +174,7 @@ class ProfileAndStatistics(Pass[tuple[SpreadProfile, Any]]):
         return self.profile.numbers
 
     def of(self, source: Source) -> tuple[SpreadProfile, Any]:
-        rows = _SeenSource(source, self.profile)
+        rows = _SeenSource(source, self.profile, [column.name for column in source.columns])
         found = None
         with suppress(BayeswiseError):  # it is raised by a pass of its own if the schema proves to be this one
             found = self.statistics.of(rows)
@@ -192,11 +192,11 @@ class _SeenSource:
 
     n_rows: int | None = None
 
-    def __init__(self, source: Source, work: ProfilePass) -> None:
+    def __init__(self, source: Source, work: ProfilePass, columns: Sequence[str]) -> None:
         self.description, self.columns = source.description, source.columns
         self.textual, self.null_words = source.textual, source.null_words
         self.seen = SeenChunks(work, source)
-        self._chunks = iter(source.chunks([column.name for column in source.columns]))
+        self._chunks = iter(source.chunks(columns))
         self._error: BayeswiseError | None = None
 
     def chunks(self, columns: Sequence[str]) -> Iterator[Chunk]:
@@ -263,21 +263,29 @@ def foresee(source: SpreadSource, fit: Callable[[Any], object]) -> None:
         source.known = [(profile, of_profile), *([] if of_statistics is None else [(statistics, of_statistics)])]
 
 
-def foresee_near(source: NearSource, fit: Callable[[Any], object], progress: Callable[[int], None] | None) -> None:
-    """The same for a text file on this machine; the rows to foresee from are its first chunk."""
+def foresee_near(
+    source: NearSource, fit: Callable[[Any], object], progress: Callable[[int], None] | None
+) -> NearSource | Source:
+    """The same for a file on this machine; the rows to foresee from are its first chunk. The source to fit.
+
+    Where nothing was foreseen, it is the file itself unless that is text: what it states of its columns needs no pass.
+    """
     rehearsal = _NearRehearsal(source)
     with warnings.catch_warnings(), suppress(_Stopped, BayeswiseError):
         warnings.simplefilter("ignore")
         fit(rehearsal)
     if rehearsal.profile is None or rehearsal.statistics is None:
-        return
-    rows, found = _SeenSource(source.source, rehearsal.profile), None
+        return source if source.textual else source.source
+    columns = {*rehearsal.profile.columns, *columns_of(rehearsal.statistics.schema, source)}
+    names = [column.name for column in source.columns if column.name in columns]
+    rows, found = _SeenSource(source.source, rehearsal.profile, names), None
     with suppress(BayeswiseError):  # as in `ProfileAndStatistics`
         found = rehearsal.statistics.of(rows, progress)
     rows.finish()
     source.known = [(rehearsal.profile, rows.seen.profile)]
     if found is not None:
         source.known.append((rehearsal.statistics, found))
+    return source
 
 
 class _NearRehearsal(NearSource):

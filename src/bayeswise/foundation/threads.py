@@ -77,6 +77,7 @@ class _Process:
     def __init__(self) -> None:
         self.pool = _new_pool()
         self.crew = _Crew(_cores())
+        self.is_forked = False
 
 
 _process = _Process()
@@ -86,6 +87,7 @@ _limited: ContextVar[_Crew | None] = ContextVar("bayeswise_threads", default=Non
 def _after_fork() -> None:
     global _process
     _process = _Process()  # a forked process has none of its parent's threads
+    _process.is_forked = True
 
 
 if hasattr(os, "register_at_fork"):
@@ -96,6 +98,11 @@ def _crew() -> _Crew:
     return _limited.get() or _process.crew
 
 
+def is_forked() -> bool:
+    """Whether this process has lost the threads that libraries had started in its parent."""
+    return _process.is_forked
+
+
 def available() -> int:
     """How many threads may work at a time: the cores of this process, or the limit.
 
@@ -104,6 +111,11 @@ def available() -> int:
     1
     """
     return _crew().threads
+
+
+def is_limited() -> bool:
+    """Whether fewer threads may work at a time than this process has cores."""
+    return available() < _cores()
 
 
 _MANY_PROCESSES = 10_000  # a limit above leaves room for every thread

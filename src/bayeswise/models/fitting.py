@@ -15,7 +15,7 @@ from bayeswise.models.registry import DEFAULT, ModelKind, kind_by_settings, kind
 from bayeswise.models.settings.help_text import spelled_out
 from bayeswise.posteriors.calibration import checked_method
 from bayeswise.tables.partitions import NearSource
-from bayeswise.tables.sources.opening import long_text, spread
+from bayeswise.tables.sources.opening import long_file, spread
 
 if TYPE_CHECKING:
     from bayeswise.models.auto.model import AutoModel
@@ -140,10 +140,10 @@ def learned(table: Any, target: str, *, model: str, threads: int | None = None, 
     """What `fit` learns, and what it met on its way: invalid values, rows without a target."""
     learner = kind_of_name(model).learner()
     with limit_threads(threads):
-        source = spread(table) or (long_text(table) if overrides.get("schema") is None else None)
+        source: Any = spread(table) or (long_file(table) if overrides.get("schema") is None else None)
         quietly = {name: value for name, value in overrides.items() if name != "progress"}
         if isinstance(source, NearSource):
-            foresee_near(source, lambda rows: learner(rows, target, **quietly), overrides.get("progress"))
+            source = foresee_near(source, lambda rows: learner(rows, target, **quietly), overrides.get("progress"))
         elif source is not None:
             foresee(source, lambda rows: learner(rows, target, **quietly))
         answer: tuple[Any, Report] = learner(table if source is None else source, target, **overrides)

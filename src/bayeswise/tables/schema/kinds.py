@@ -233,7 +233,8 @@ def ignored_on_request(overrides: Overrides) -> dict[str, Column]:
 def maybe_numbers(source: Source, overrides: Overrides) -> list[str]:
     """Columns whose extremes may be enough to know that they are numbers."""
     storages = {column.name: column.storage for column in source.columns}
-    possible = ("integer", "float", "text") if isinstance(source, NearSource) else ("integer", "float")
+    is_near_text = source.textual and isinstance(source, NearSource)
+    possible = ("integer", "float", "text") if is_near_text else ("integer", "float")
     return [
         name for name in overrides.features if storages[name] in possible and _could_be_number(overrides[name], name)
     ]

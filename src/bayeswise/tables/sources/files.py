@@ -190,10 +190,10 @@ def is_json(start: bytes) -> bool:
 
 def _binary(path: Path, name: str, options: Options, start: bytes, suffixes: set[str]) -> TableSource | None:
     if start.startswith(b"PAR1"):
-        from bayeswise.tables.sources.duckdb_scan import ParquetSource
+        from bayeswise.tables.sources.parquet import from_parquet
 
         refuse(options, FILE_OPTIONS, name)
-        return ParquetSource(path, name)
+        return from_parquet(path, name)
     if start.startswith(b"SQLite format 3\0"):
         from bayeswise.tables.sources.sqlite import from_sqlite
 

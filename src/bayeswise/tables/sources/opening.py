@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import import_module
@@ -112,14 +113,23 @@ LONG_TEXT = 1 << 22
 _TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 
 
-def long_text(table: Any) -> NearSource | None:
-    """The source of a long text file; None for any other table."""
+def long_file(table: Any) -> NearSource | None:
+    """The source of a long file of text, or of a Parquet file that polars reads; None for any other table."""
     if isinstance(table, str | PathLike):
         path = Path(table)
-        if path.suffix.lower() not in _TEXT_SUFFIXES or not path.is_file() or path.stat().st_size < LONG_TEXT:
+        if not path.is_file() or path.stat().st_size < _least_bytes(path.suffix.lower()):
             return None
         table = opened(path, Options(DEFAULT_NULL_WORDS), None)
-    return NearSource(table) if getattr(table, "n_bytes", 0) >= LONG_TEXT else None
+    return NearSource(table) if getattr(table, "n_bytes", -1) >= LONG_TEXT else None
+
+
+def _least_bytes(suffix: str) -> float:
+    """From which on a file may be one that is read once."""
+    if suffix == ".parquet":
+        from bayeswise.tables.sources.parquet import LONG_FILE
+
+        return LONG_FILE
+    return LONG_TEXT if suffix in _TEXT_SUFFIXES else math.inf
 
 
 def _in_memory(table: Any) -> Source:

@@ -1,0 +1,335 @@
+"""A Parquet file says the same through polars as through DuckDB: columns, cells, profiles, models, errors."""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from hypothesis import given, settings
+
+import bayeswise as bw
+from bayeswise.foundation import threads
+from bayeswise.foundation.errors import BayeswiseError, SourceError
+from bayeswise.models.files import bytes_of
+from bayeswise.tables.schema.profile import profile
+from bayeswise.tables.source import open_source
+from bayeswise.tables.sources import opening, parquet
+from bayeswise.tables.sources.duckdb_scan import ParquetSource
+from bayeswise.tables.sources.parquet import PolarsParquet
+
+NOON = dt.datetime(2024, 2, 29, 12, 30, 0, 125_000)
+ALIKE: dict[str, Any] = {
+    **{f"int{size}": pa.array([1, None, -3, 0], f"int{size}") for size in (8, 16, 32)},
+    "int64": pa.array([2**63 - 1, None, -(2**63), 2**53 + 1], "int64"),
+    **{f"uint{size}": pa.array([1, None, 3, 2**size - 1], f"uint{size}") for size in (8, 16, 32, 64)},
+    "float": pa.array([0.1, None, float("nan"), float("inf")], "float32"),
+    "double": pa.array([0.1, None, float("nan"), -0.0], "float64"),
+    "boolean": pa.array([True, None, False, True]),
+    "text": pa.array(["ä", None, "", "a\x00b"]),
+    "long text": pa.array(["0007", None, "NA", " x "], "large_string"),
+    "number in text": pa.array(["1", None, "2.5", "3"]),
+    "date": pa.array([dt.date(1, 1, 1), None, dt.date(2024, 2, 29), dt.date(9999, 12, 31)]),
+    "microseconds": pa.array([NOON, None, dt.datetime(1, 1, 1), NOON], pa.timestamp("us")),
+}
+BY_DUCKDB: dict[str, Any] = {
+    "decimal": pa.array([Decimal("1.50"), None, Decimal("-2.25"), Decimal("0.00")]),
+    "half": pa.array(np.array([1.5, 2.0, 3.0, 4.0], dtype=np.float16)),
+    "milliseconds": pa.array([NOON, None, dt.datetime(1969, 12, 31), NOON], pa.timestamp("ms")),
+    "nanoseconds": pa.array([NOON, None, NOON, NOON], pa.timestamp("ns")),
+    "zone": pa.array([NOON, None, NOON, NOON], pa.timestamp("us", tz="Europe/Berlin")),
+    "time": pa.array([dt.time(12, 30), None, dt.time(0), dt.time(23)]),
+    "duration": pa.array([dt.timedelta(1), None, dt.timedelta(0), dt.timedelta(-1)]),
+    "dictionary": pa.array(["b", None, "a", "b"]).dictionary_encode(),
+    "binary": pa.array([b"a", None, b"\xff", b""]),
+    "fixed binary": pa.array([b"ab", None, b"cd", b"ab"], pa.binary(2)),
+    "list": pa.array([[1], None, [], [2, 3]]),
+    "struct": pa.array([{"a": 1}, None, {"a": 2}, {"a": 3}]),
+    "null": pa.nulls(4),
+}
+
+
+@contextmanager
+def read_by(reader: str) -> Iterator[None]:
+    """Every file is a long one, or none is."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet, "LONG_FILE", 0 if reader == "polars" else 1 << 60)
+        patch.setattr(opening, "LONG_TEXT", 0)
+        patch.setattr(threads._process, "crew", threads._Crew(max(threads._cores(), os.cpu_count() or 1)))
+        yield
+
+
+def by_both(outcome: Callable[[], Any]) -> tuple[Any, Any]:
+    """What comes of it through polars and through DuckDB; errors with their words."""
+    found: list[Any] = []
+    for reader in ("polars", "duckdb"):
+        with read_by(reader):
+            try:
+                found.append(outcome())
+            except BayeswiseError as error:
+                found.append((type(error).__name__, str(error)))
+    return found[0], found[1]
+
+
+def everything(path: Any) -> Any:
+    source = open_source(path)
+    cells = {
+        column.name: [repr(cell) for chunk in source.chunks([column.name]) for cell in chunk.cells(column.name)]
+        for column in source.columns
+        if column.storage not in ("nested", "binary")
+    }
+    return source.description, source.columns, source.textual, cells, repr(profile(source))
+
+
+def reader_of(path: Path) -> type:
+    with read_by("polars"):
+        return type(open_source(path))
+
+
+@pytest.mark.parametrize("version", ["1.0", "2.6"])
+@pytest.mark.parametrize("store_schema", [True, False])
+def test_types_that_both_readers_know_are_read_by_polars(tmp_path: Path, version: Any, store_schema: bool) -> None:
+    for name, cells in ALIKE.items():
+        path = tmp_path / f"{name}.parquet"
+        pq.write_table(pa.table({name: cells}), path, version=version, store_schema=store_schema)
+        one, other = by_both(lambda path=path: everything(path))
+        assert one == other, name
+        assert reader_of(path) is PolarsParquet, name
+
+
+@pytest.mark.parametrize("name", BY_DUCKDB)
+@pytest.mark.parametrize("store_schema", [True, False])
+def test_a_file_with_another_type_says_the_same(tmp_path: Path, name: str, store_schema: bool) -> None:
+    path = tmp_path / "t.parquet"
+    pq.write_table(pa.table({"x": [1.0, 2.5, 3.0, 7.0], name: BY_DUCKDB[name]}), path, store_schema=store_schema)
+    one, other = by_both(lambda: everything(path))
+    assert one == other
+    assert reader_of(path) is ParquetSource or not store_schema  # which may be what makes a type another one
+
+
+@settings(max_examples=30)
+@given(
+    st.lists(st.sampled_from([*ALIKE, *BY_DUCKDB]), min_size=1, max_size=4, unique=True),
+    st.lists(st.integers(0, 3), max_size=40),
+    st.sampled_from([1, 3, 1000]),
+    st.sampled_from(["none", "snappy", "zstd", "gzip"]),
+    st.booleans(),
+)
+def test_any_table_has_the_same_cells_and_model_by_both(
+    tmp_path_factory: Any, names: list[str], rows: list[int], group: int, compression: str, dictionary: bool
+) -> None:
+    path = tmp_path_factory.getbasetemp() / "any.parquet"
+    table = pa.table({**ALIKE, **BY_DUCKDB}).select(names).take(pa.array(rows, "int64"))
+    table = table.append_column("y", pa.array([("no", "yes")[k % 2] for k in range(len(rows))], "string"))
+    pq.write_table(table, path, row_group_size=group, compression=compression, use_dictionary=dictionary)
+    one, other = by_both(lambda: everything(path))
+    assert one == other
+    one, other = by_both(lambda: bytes_of(bw.fit(path, "y", model="naive-bayes")))
+    assert one == other
+
+
+@pytest.mark.parametrize("model", ["naive-bayes", "gaussian", "averaged", "logistic", "tan"])
+def test_models_have_the_same_bytes(tmp_path: Path, model: str) -> None:
+    path = written(tmp_path / "rows.parquet")
+    one, other = by_both(lambda: bytes_of(bw.fit(path, "y", model=model)))
+    assert isinstance(one, bytes) and one == other
+
+
+def written(path: Path, n_rows: int = 3000) -> Path:
+    rng = np.random.default_rng(1)
+    table = {
+        "u": rng.normal(size=n_rows),
+        "v": rng.integers(0, 50, n_rows),
+        "flag": rng.integers(0, 2, n_rows),
+        "colour": rng.choice(["red", "blue"], n_rows),
+        "left out": rng.choice(["a", "b", "c"], n_rows),
+        "y": rng.choice(["no", "yes"], n_rows),
+    }
+    pq.write_table(pa.table(table), path, row_group_size=700)
+    return path
+
+
+LATE = {
+    "flag": [*([0.0, 1.0] * 1000), 0.5],
+    "not a flag": [0.5, *([0.0, 1.0] * 1000)],
+    "constant at first": [*([3.0] * 1900), *range(101)],
+    "row numbers": list(map(float, range(2001))),
+    "beyond 2**53": [*(k * 0.5 for k in range(2000)), 2.0**60],
+    "infinite": [*(k * 0.5 for k in range(2000)), float("inf")],
+    "missing at first": [*([None] * 1900), *(k * 0.5 for k in range(101))],
+    "texts that are numbers": [str(k % 7) for k in range(2001)],
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_whatever_comes_late_the_model_is_the_same(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(PolarsParquet, "chunk_rows", 100)
+    table = {name: LATE[name], "b": [k * 31 % 13 for k in range(2001)], "y": ["n", "y", "y"] * 667}
+    pq.write_table(pa.table(table), tmp_path / "late.parquet", row_group_size=50)
+    for asked in ({}, {"ignore": ["b"]}, {"kinds": {"b": "category"}}, {"weight": "b"}):
+        one, other = by_both(lambda asked=asked: model_of_late(tmp_path / "late.parquet", asked))
+        assert one == other, asked
+
+
+def model_of_late(path: Path, asked: Any) -> bytes:
+    return bytes_of(bw.fit(path, "y", model="naive-bayes", **asked))
+
+
+def test_a_file_is_read_once_and_only_the_columns_that_are_asked_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "rows.parquet")
+    swept: list[list[str]] = []
+    pieces = PolarsParquet.pieces
+
+    def counted(source: PolarsParquet, indices: Any) -> Any:
+        swept.append([source.columns[k].name for k in indices])
+        return pieces(source, indices)
+
+    monkeypatch.setattr(PolarsParquet, "pieces", counted)
+    done: list[int] = []
+    with read_by("polars"):
+        bw.fit(path, "y", model="naive-bayes", ignore=["left out"], progress=done.append)
+    assert len(swept) == 2  # the first rows, then all of them
+    assert "left out" not in swept[1]
+    assert sum(done) == 3000
+
+
+def test_names_are_those_of_the_file(tmp_path: Path) -> None:
+    names = ["a", "A", 'say "hi"', "it's", "a.b", "ü 🦄", "select", "^a.*$", "*", "x\x00y"]
+    pq.write_table(pa.table({name: [float(k)] for k, name in enumerate(names)}), tmp_path / "names.parquet")
+    one, other = by_both(lambda: everything(tmp_path / "names.parquet"))
+    assert one == other
+    assert [column.name for column in one[1]] == names
+    assert one[3] == {name: [repr(float(k))] for k, name in enumerate(names)}
+
+
+@pytest.mark.parametrize("names", [["x", "x"], ["x", " x"], ["", "x"]])
+def test_names_that_are_refused_are_refused_alike(tmp_path: Path, names: list[str]) -> None:
+    pq.write_table(pa.Table.from_arrays([pa.array([1.0])] * 2, names=names), tmp_path / "names.parquet")
+    one, other = by_both(lambda: everything(tmp_path / "names.parquet"))
+    assert one == other and one[0] == "SchemaError"
+
+
+def test_names_and_texts_that_are_not_utf8_are_refused_alike(tmp_path: Path) -> None:
+    path = tmp_path / "odd.parquet"
+    pq.write_table(pa.table({"colname_abc": [1, 2]}), path, store_schema=False)
+    path.write_bytes(path.read_bytes().replace(b"colname_abc", b"col\xffame_a\xfec"))
+    one, other = by_both(lambda: everything(path))
+    assert one == other and "not UTF-8" in one[1]
+    pq.write_table(pa.table({"y": ["n", "y"] * 500, "x": [f"cell_{k}" for k in range(1000)]}), path)
+    path.write_bytes(path.read_bytes().replace(b"cell_7", b"cel\xff_7"))
+    one, other = by_both(lambda: bytes_of(bw.fit(path, "y", model="naive-bayes")))
+    assert one == other
+
+
+@pytest.mark.parametrize("cut", [4, 300, -1, -9])
+def test_a_file_that_is_cut_off_is_the_same_error(tmp_path: Path, cut: int) -> None:
+    path = written(tmp_path / "cut.parquet")
+    path.write_bytes(path.read_bytes()[:cut])
+    one, other = by_both(lambda: everything(path))
+    assert one == other and one[0] == "SourceError"
+
+
+def test_a_file_that_is_damaged_within_is_an_error_by_both(tmp_path: Path) -> None:
+    path = written(tmp_path / "damaged.parquet")
+    whole = path.read_bytes()
+    for at in (40, 4000, 20_000):
+        path.write_bytes(whole[:at] + b"\xff" * 200 + whole[at + 200 :])
+        one, other = by_both(lambda: everything(path))
+        assert one == other or (one[0] == other[0] == "SourceError"), at
+
+
+def test_rows_that_polars_gave_before_an_error_are_not_given_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "rows.parquet")
+
+    def frames(source: PolarsParquet, query: Any) -> Iterator[Any]:
+        yield from (query.collect().head(n_rows) for n_rows in first)
+        raise SourceError("it stopped", fix="go on")
+
+    monkeypatch.setattr(PolarsParquet, "_frames", frames)
+    for first, n_rows in (([], 3000), ([10], 10)):
+        with read_by("polars"):
+            source = open_source(path)
+            seen = 0
+            try:
+                for chunk in source.chunks(["u"]):
+                    seen += chunk.n_rows
+            except SourceError as error:
+                assert first and str(error).startswith("it stopped")
+            assert seen == n_rows
+
+
+def test_files_without_rows_or_row_groups_are_the_same(tmp_path: Path) -> None:
+    path = tmp_path / "none.parquet"
+    empty = pa.table({"x": pa.array([], "float64"), "y": pa.array([], "string")})
+    pq.write_table(empty, path)
+    one, other = by_both(lambda: everything(path))
+    assert one == other
+    with pq.ParquetWriter(path, empty.schema):
+        pass
+    one, other = by_both(lambda: everything(path))
+    assert one == other
+
+
+@pytest.mark.skipif(os.name == "nt", reason="such names are not allowed")
+def test_a_path_is_not_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    names = ["run[1]/d", "run1/d", "x*", "x1", "y?", "ya", "year=2020/d", "a\\b", "~", os.fsdecode(b"bad\xff")]
+    for k, name in enumerate(names):
+        Path(name).parent.mkdir(exist_ok=True)
+        pq.write_table(pa.table({"x": [float(k)]}), tmp_path / "plain.parquet")
+        (tmp_path / "plain.parquet").rename(name + ".parquet")
+    for k, name in enumerate(names):
+        one, other = by_both(lambda name=name: everything(Path(name + ".parquet")))
+        assert one == other
+        assert one[3] == {"x": [repr(float(k))]}, name
+    one, other = by_both(lambda: everything("run*/d.parquet"))
+    assert one == other and one[3] == {"x": ["1.0", "0.0"]}
+
+
+def test_threads_that_are_limited_or_lost_leave_the_file_to_duckdb(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "rows.parquet")
+    with read_by("polars"):
+        source = open_source(path)
+        assert type(source) is PolarsParquet
+        monkeypatch.setattr(source, "_frames", None)
+        monkeypatch.setattr(threads, "_cores", lambda: 1 << 20)
+        assert sum(chunk.n_rows for chunk in source.chunks(["u"])) == 3000
+        assert type(open_source(path)) is ParquetSource
+        monkeypatch.undo()
+    with read_by("polars"):
+        monkeypatch.setattr(threads._process, "is_forked", True)
+        assert type(open_source(path)) is ParquetSource
+
+
+def test_small_groups_may_not_hide_a_large_table(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Equal cells take next to nothing in a file; decoded they would fill the memory."""
+    path = tmp_path / "equal.parquet"
+    pq.write_table(pa.table({"x": np.ones(200_000)}), path, row_group_size=200_000)
+    assert path.stat().st_size < 100_000
+    assert reader_of(path) is PolarsParquet
+    monkeypatch.setattr(parquet, "LARGE_GROUP", 1_000_000)
+    assert reader_of(path) is ParquetSource
+    pq.write_table(pa.table({"x": np.ones(200_000)}), path, row_group_size=50_000)
+    assert reader_of(path) is PolarsParquet
+
+
+def test_without_polars_duckdb_reads_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = written(tmp_path / "rows.parquet")
+    monkeypatch.setitem(sys.modules, "polars", None)
+    assert reader_of(path) is ParquetSource
