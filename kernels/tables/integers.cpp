@@ -48,16 +48,19 @@ BAYESWISE_INLINE void widen_by_rows(int64_t* __restrict low, int64_t* __restrict
         }
 }
 
-// bits[c] |= 2^(value - lowest[c]) for values less than 64 above the lowest.
+// bits[c] |= 2^(value - lowest[c]) for values less than 64 above the lowest; whether all values are.
 template <typename T>
-BAYESWISE_INLINE void mark_by_rows(uint64_t* __restrict bits, const int64_t* __restrict lowest,
+BAYESWISE_INLINE bool mark_by_rows(uint64_t* __restrict bits, const int64_t* __restrict lowest,
                                    const T* __restrict cells, int64_t row_step, int64_t n_rows, int64_t n_columns) {
+    uint64_t any = 0;
     for (int64_t r = 0; r < n_rows; ++r, cells += row_step)
         for (int64_t c = 0; c < n_columns; ++c) {
             const uint64_t offset =
                 static_cast<uint64_t>(static_cast<int64_t>(cells[c])) - static_cast<uint64_t>(lowest[c]);
             bits[c] |= uint64_t(offset < 64) << (offset & 63);
+            any |= offset;
         }
+    return any < 64;
 }
 
 // The offset of each value from the lowest of its column, or the code of an unseen one, where all offsets fit a byte.
@@ -113,26 +116,34 @@ struct Layout {
     }
 };
 
+// Whether all values lie within the extents of their columns.
 template <typename T>
-void mark_integers(Cells<T> values, Vector<const int64_t> lowest, Vector<const int64_t> sizes,
+bool mark_integers(Cells<T> values, Vector<const int64_t> lowest, Vector<const int64_t> sizes,
                    Vector<const int64_t> starts, Vector<uint8_t> seen) {
     const Layout layout(lowest, sizes, starts, values.shape(1), seen.shape(0));
     uint8_t* mark = seen.data();
     const int64_t n_columns = values.shape(1);
+    bool all_inside = true;
     nb::gil_scoped_release release;
     if (values.stride(1) == 1 &&
         std::all_of(layout.sizes, layout.sizes + n_columns, [](int64_t n) { return n <= 64; })) {
         std::vector<uint64_t> bits(n_columns);
-        on_isa<mark_by_rows<T>>(bits.data(), layout.lowest, values.data(), values.stride(0), values.shape(0),
-                                n_columns);
-        for (int64_t c = 0; c < n_columns; ++c)
+        all_inside = on_isa<mark_by_rows<T>>(bits.data(), layout.lowest, values.data(), values.stride(0),
+                                             values.shape(0), n_columns);
+        for (int64_t c = 0; c < n_columns; ++c) {
             for (int64_t k = 0; k < layout.sizes[c]; ++k) mark[layout.starts[c] + k] |= bits[c] >> k & 1;
-        return;
+            all_inside &= layout.sizes[c] == 64 || bits[c] >> layout.sizes[c] == 0;
+        }
+        return all_inside;
     }
     each_cell<T>(values, [&](int64_t, int64_t c, int64_t value) {
         const int64_t at = layout.entry(c, value);
-        if (at >= 0) mark[at] = 1;
+        if (at >= 0)
+            mark[at] = 1;
+        else
+            all_inside = false;
     });
+    return all_inside;
 }
 
 // Codes of one byte where they fit: a quarter of the memory to write, and to read again.
@@ -187,7 +198,8 @@ void bind_type(nb::module_& m) {
     m.def("widen_extents", &widen_extents<T>, nb::arg("values").noconvert(), nb::arg("lowest").noconvert(),
           nb::arg("highest").noconvert(), "lowest and highest take in the values of each column");
     m.def("mark_integers", &mark_integers<T>, nb::arg("values").noconvert(), nb::arg("lowest"), nb::arg("sizes"),
-          nb::arg("starts"), nb::arg("seen").noconvert(), "seen[entry] = 1 for every value within its column's extent");
+          nb::arg("starts"), nb::arg("seen").noconvert(),
+          "seen[entry] = 1 for every value within its column's extent; whether all values are");
     const char* recode = "codes = code_of[entry], -2 for values outside their column's extent; codes must hold them";
     m.def("recode_integers", &recode_integers<T, int8_t>, nb::arg("codes").noconvert(), nb::arg("values").noconvert(),
           nb::arg("lowest"), nb::arg("sizes"), nb::arg("starts"), nb::arg("code_of"), recode);

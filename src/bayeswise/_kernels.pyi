@@ -396,7 +396,9 @@ def coordinate_rounds(
 def widen_extents(values: Integers, lowest: IntArray, highest: IntArray) -> None: ...
 def mark_integers(
     values: Integers, lowest: IntArray, sizes: IntArray, starts: IntArray, seen: npt.NDArray[np.uint8]
-) -> None: ...
+) -> bool:
+    """seen[entry] = 1 for every value within its column's extent; whether all values are."""
+
 def recode_integers(
     codes: ShortCodes, values: Integers, lowest: IntArray, sizes: IntArray, starts: IntArray, code_of: CodeArray
 ) -> None: ...

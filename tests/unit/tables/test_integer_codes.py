@@ -7,7 +7,9 @@ import pytest
 
 import bayeswise as bw
 from bayeswise import _kernels
+from bayeswise.estimators.inputs.encoding import batches, schema_of
 from bayeswise.models.files import bytes_of
+from bayeswise.tables.encoding import coders
 from bayeswise.tables.encoding.coders import IntegerCodes, integer_levels
 from bayeswise.tables.schema.labels import Vocabulary
 
@@ -41,6 +43,32 @@ def test_rows_that_stand_side_by_side_get_the_same_codes(isa: str, kind: type, m
             assert (np.where(np.array(expected) < 0, -2, expected) == np.where(found < 0, -2, found).T).all()
     finally:
         _kernels.use_isa(before)
+
+
+@pytest.mark.parametrize("late", [-1, 63, 64, 70_000])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_integers_that_only_later_rows_have_are_found(monkeypatch: pytest.MonkeyPatch, late: int, order: str) -> None:
+    monkeypatch.setattr(coders, "ROWS_OF_A_PIECE", 100)
+    values = np.random.default_rng(4).integers(0, 9, size=(1_000, 3))
+    values[777, 1] = late
+    expected = None if late > coders.WIDEST else [Vocabulary(np.unique(column).tolist()) for column in values.T]
+    assert integer_levels(np.asarray(values, order=order)) == expected
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16, np.int32, np.int64])
+def test_integers_that_are_their_own_codes_are_learned_where_they_lie(kind: type) -> None:
+    rng = np.random.default_rng(5)
+    values, y = rng.integers(0, 4, size=(90, 3)).astype(kind), rng.integers(0, 2, 90)
+    schema = schema_of(values, categorical=True, overrides={})
+    (batch,) = batches(schema, values)
+    assert np.shares_memory(batch.codes, values)
+    (predicted,) = batches(schema, values, vocabularies=dict(zip(schema.categories, batch.vocabularies, strict=True)))
+    assert (predicted.codes == batch.codes).all()
+    shifted = bw.NaiveBayes(families="categorical").fit(values.astype(np.int64) + 1, y)
+    assert (
+        bw.NaiveBayes(families="categorical").fit(values, y).predict_proba(values)
+        == shifted.predict_proba(values.astype(np.int64) + 1)
+    ).all()
 
 
 def test_levels_are_recoded_by_a_table_whose_last_entry_is_for_missing_ones() -> None:

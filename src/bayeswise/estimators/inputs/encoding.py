@@ -29,7 +29,7 @@ from bayeswise.foundation.errors import (
 )
 from bayeswise.models.regression.features import usable
 from bayeswise.tables.batch import Batch, TextBlock
-from bayeswise.tables.encoding.coders import IntegerCodes, integer_levels
+from bayeswise.tables.encoding.coders import IntegerCodes, integer_levels, kernel_integers
 from bayeswise.tables.encoding.encoder import Encoder, refuse_infinite, refuse_missing_numbers
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.kinds import flags_among
@@ -119,13 +119,16 @@ def _integer_codes(schema: Schema, X: Any, vocabularies: Mapping[str, Vocabulary
     coder = None if levels is None else IntegerCodes.of(levels)
     if levels is None or coder is None:
         return None
+    no_numbers = np.empty((len(X), 0))
+    if vocabularies is None and coder.are_integers:
+        return Batch(len(X), no_numbers, kernel_integers(X), tuple(levels))
     codes = np.empty(X.shape, dtype=coder.dtype)
 
     def encode(rows: slice) -> None:
         coder.encode(X[rows], out=codes[rows])
 
     over_ranges(encode, len(X))
-    return Batch(len(X), np.empty((len(X), 0)), codes, tuple(levels))
+    return Batch(len(X), no_numbers, codes, tuple(levels))
 
 
 def number_columns(schema: Schema, X: Any) -> dict[str, FloatArray]:

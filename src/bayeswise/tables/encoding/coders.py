@@ -225,6 +225,7 @@ class WordCoder:
 
 WIDEST = 1 << 16
 ROWS_OF_A_PIECE = 1 << 17  # worth a thread
+ROOM = 64  # integers from the lowest of the first rows up that later rows may have: as many as a word has bits
 _TYPES = ("int64", "int32", "int16", "int8", "uint8")
 
 
@@ -265,6 +266,12 @@ class IntegerCodes:
         """The smallest type that holds the codes: one byte where there are few levels."""
         return np.int8 if self.code_of.max(initial=0) < 128 else np.int32
 
+    @property
+    def are_integers(self) -> bool:
+        """Whether each integer is its own code: the levels of every column are 0, 1, 2, ..."""
+        own = np.arange(len(self.code_of)) - np.repeat(self.starts, self.sizes)
+        return not self.lowest.any() and bool((self.code_of == own).all())
+
     def encode(self, values: Any, out: Any = None) -> Any:
         """(n_rows, n_columns) the codes of a matrix of integers."""
         codes = np.empty(values.shape, dtype=self.dtype) if out is None else out
@@ -281,12 +288,17 @@ def integer_levels(values: Any) -> list[Vocabulary] | None:
     if len(values) == 0:
         return None
     cells = kernel_integers(values)
-    lowest, highest = _extents(cells)
-    if not _is_narrow(lowest.astype(object), highest.astype(object)):
-        return None
-    sizes = highest - lowest + 1
-    starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
-    seen = np.bitwise_or.reduce(each(lambda part: _seen(part, lowest, sizes, starts), _pieces(cells)))
+    for n_rows in (ROWS_OF_A_PIECE, len(cells)):  # the first rows show most often where all values lie
+        lowest, highest = _extents(cells[:n_rows])
+        if not _is_narrow(lowest.astype(object), highest.astype(object)):
+            return None
+        sizes = highest - lowest + 1
+        if n_rows < len(cells):
+            sizes = np.maximum(sizes, ROOM)
+        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.int64)
+        seen, are_inside = _seen(cells, lowest, sizes, starts)
+        if are_inside:
+            break
     marks = seen.tobytes()
     known: dict[tuple[int, bytes], Vocabulary] = {}  # columns with the same integers share their levels
     found = []
@@ -314,11 +326,15 @@ def _pieces(cells: Any) -> list[Any]:
     return [cells[first : first + ROWS_OF_A_PIECE] for first in range(0, len(cells), ROWS_OF_A_PIECE)]
 
 
-def _seen(cells: Any, lowest: IntArray, sizes: IntArray, starts: IntArray) -> Any:
-    """(sum of sizes,) 1 for each integer that is in its column."""
-    seen = np.zeros(int(sizes.sum()), dtype=np.uint8)
-    _kernels.mark_integers(cells, lowest, sizes, starts, seen)
-    return seen
+def _seen(cells: Any, lowest: IntArray, sizes: IntArray, starts: IntArray) -> tuple[Any, bool]:
+    """(sum of sizes,) 1 for each integer that is in its column; and whether there are no others."""
+
+    def of_piece(part: Any) -> tuple[Any, bool]:
+        seen = np.zeros(int(sizes.sum()), dtype=np.uint8)
+        return seen, _kernels.mark_integers(part, lowest, sizes, starts, seen)
+
+    found, are_inside = zip(*each(of_piece, _pieces(cells)), strict=True)
+    return np.bitwise_or.reduce(found), all(are_inside)
 
 
 def _table(vocabulary: Vocabulary) -> tuple[int, CodeArray] | None:
