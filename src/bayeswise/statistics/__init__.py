@@ -19,7 +19,7 @@ from bayeswise.foundation.late import late_names
 
 if TYPE_CHECKING:
     from bayeswise.statistics.counts.column_counts import ColumnCounts as ColumnCounts
-    from bayeswise.statistics.counts.column_counts import ColumnLevels as ColumnLevels
+    from bayeswise.statistics.counts.column_levels import ColumnLevels as ColumnLevels
     from bayeswise.statistics.counts.joint_counts import JointCounts as JointCounts
     from bayeswise.statistics.counts.level_counts import Counts as Counts
     from bayeswise.statistics.counts.pair_counts import PairCounts as PairCounts
@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from bayeswise.statistics.protocol import fingerprint as fingerprint
 
 _LATE = {
-    "bayeswise.statistics.counts.column_counts": "ColumnCounts ColumnLevels",
+    "bayeswise.statistics.counts.column_counts": "ColumnCounts",
+    "bayeswise.statistics.counts.column_levels": "ColumnLevels",
     "bayeswise.statistics.counts.level_counts": "Counts",
     "bayeswise.statistics.numbers.extents": "Extents",
     "bayeswise.statistics.numbers.incomplete_rows": "RowsWithMissing",

@@ -16,7 +16,7 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.sparse import SparseExact, refuse_dense
 from bayeswise.models.naive_bayes.categories import ColumnCells, ColumnTables, PseudoRows, log_ratio
-from bayeswise.statistics.counts.column_counts import Form
+from bayeswise.statistics.counts.column_levels import Form
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Column
 
