@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import bayeswise as bw
 from bayeswise.acquisition.pool import Pool
 from bayeswise.acquisition.pool_beliefs import BeliefsByClass, BeliefsOfFewRows, _least_log_odds, beliefs_of
-from bayeswise.acquisition.strategies import UNCERTAINTY
+from bayeswise.acquisition.uncertainty import UNCERTAINTY
 from bayeswise.foundation import threads
 from bayeswise.models.files import bytes_of
 from bayeswise.posteriors.normalise import normalise

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import bayeswise as bw
 from bayeswise.acquisition import pool_beliefs
 from bayeswise.acquisition.pool import Parts
-from bayeswise.acquisition.strategies import Screen, margin
+from bayeswise.acquisition.uncertainty import Screen, margin
 from bayeswise.families.continuous.normal import NormalParameters
 from bayeswise.models.naive_bayes.normal_columns import NormalScores
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings

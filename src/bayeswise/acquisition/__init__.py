@@ -2,12 +2,13 @@
 
 pool.py          rows without labels, encoded once, and the model that knows nothing yet
 pool_beliefs.py  what is believed of every row, kept up to date label by label
-strategies.py    how uncertain rows are, seen in single precision first; which rows are alike
+uncertainty.py   how uncertain rows are, seen in single precision first
+likeness.py      which rows are alike, and rows of a query that differ
 choosing.py      the rows of a query, and what a label would save, each answer tried
 queries.py       a row, why it is asked, what decisions ask
-pool_risk.py     what decisions cost, measured on rows that were asked for
-watching.py      whether asking pays, and so how many rows are drawn
-learner.py       the learner that asks, is taught, and can take it back
+pool_risk.py     what decisions cost, measured on rows that were asked for; whether asking pays
+teaching.py      a model that is taught the labels of a pool, and can take them back
+learner.py       the learner that asks for the label it needs most
 curves.py        sessions against an oracle, and how soon they learn
 plots.py         their picture
 session.py       answers that are in a journal before they count

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.random import Generator
 
 from bayeswise import _kernels
+from bayeswise.acquisition.likeness import Likeness, diverse
 from bayeswise.acquisition.pool import Pool
 from bayeswise.acquisition.pool_beliefs import Beliefs, BeliefsOfFewRows
 from bayeswise.acquisition.queries import Query, asking_action, savings_of_asking
-from bayeswise.acquisition.strategies import UNCERTAINTY, Likeness, diverse, entropy
+from bayeswise.acquisition.uncertainty import UNCERTAINTY, entropy
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.tables.schema.labels import Label

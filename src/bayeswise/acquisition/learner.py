@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Literal, Self
 
 import numpy as np
 
 from bayeswise.acquisition.choosing import STRATEGIES, Chooser, expected_savings, least_costs
+from bayeswise.acquisition.likeness import Likeness
 from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
-from bayeswise.acquisition.pool_beliefs import BeliefsOfFewRows, beliefs_of
-from bayeswise.acquisition.pool_risk import Risk, Step, estimated, left_out_of
+from bayeswise.acquisition.pool_risk import EVERY, Gain, Risk, Step, estimated, gain_of_asking, left_out_of
 from bayeswise.acquisition.queries import Query, asking_action, refuse_below, refuse_unless_share
-from bayeswise.acquisition.strategies import Likeness
-from bayeswise.acquisition.watching import EVERY, Gain, gain_of_asking
+from bayeswise.acquisition.teaching import TaughtModel
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, ParameterError
-from bayeswise.tables.schema.labels import Label, find_state
+from bayeswise.tables.schema.labels import find_state
 
 RANDOM_SHARE: float | Literal["auto"] = "auto"
 _SHARE_BESIDE_DECISIONS = 0.1  # where costs choose the rows, and nothing is to be learned sooner
@@ -26,7 +24,7 @@ _LABELS_OF_A_CLASS = 3  # with fewer its spread is next to unknown, and so is wh
 _WARM_UP_LABELS = 6  # for each class, at most
 
 
-class ActiveLearner:
+class ActiveLearner(TaughtModel):
     """Asks for the labels of a pool, one by one; the labelled set may start empty, for the prior answers.
 
     model         a fitted model, or the model of no rows that `over` makes; each label is a merge
@@ -66,9 +64,7 @@ class ActiveLearner:
             refuse_unless_share(random_share=random_share)
         refuse_below(1, n_candidates=n_candidates)
         refuse_below(0, seed=seed)
-        self._model = self._untaught = _model_of(model)
-        self._waiting: list[Step] = []  # taught, but not yet summed up
-        self.classes: tuple[Label, ...] = self._model.classes
+        super().__init__(model)
         given = Costs.zero_one(self.classes) if costs is None else costs
         self.costs = (given if isinstance(given, Costs) else Costs(given)).aligned(self.classes)
         if not self.costs.constant:
@@ -86,8 +82,6 @@ class ActiveLearner:
         self.warm_up = warm_up and strategy not in ("ask", "random")
         self.seed = seed
         self.curve: list[tuple[int, float]] = []
-        self.steps: list[Step] = []
-        self._pool: Pool | None = None
         if pool is not None:
             self.look_at(pool)
 
@@ -121,49 +115,13 @@ class ActiveLearner:
         how: dict[str, Any] = {"random_share": random_share, "warm_up": warm_up, "n_candidates": n_candidates}
         return cls(model, costs, strategy, pool=pool, seed=seed, **how)
 
-    def look_at(self, table: Any) -> ActiveLearner:
+    def look_at(self, table: Any) -> Self:
         """Ask about the rows of this table from now on; what was learned stays."""
-        model = self._untaught = self.model
-        self._pool = table if isinstance(table, Pool) else Pool.seen_by(model, table)
-        self.steps = []
-        self._is_open = np.ones(self.pool.n_rows, dtype=bool)
-        self._pending: dict[int, Query] = {}
-        self._beliefs = beliefs_of(self.pool, model)
+        super().look_at(table)
         self._likeness = Likeness(self.pool.batch, self.seed)
         return self
 
     # -- what is known ----------------------------------------------------------------------------------------
-    @property
-    def pool(self) -> Pool:
-        """The rows that may be asked for."""
-        if self._pool is None:
-            raise _without_rows()
-        return self._pool
-
-    @property
-    def model(self) -> Any:
-        """The model of all labels, exact sums and all; labels that were taught since are merged now, in one go."""
-        if self._waiting:
-            taught = {step.row: step.label for step in self._waiting if step.label is not None}
-            self._model = self._model.learn(self.pool.rows(list(taught), list(taught.values()), self.classes))
-            self._waiting = []
-        return self._model
-
-    @property
-    def taught(self) -> list[tuple[int, Label]]:
-        """The rows that have a label, in the order in which they were taught."""
-        return [(step.row, step.label) for step in self.steps if step.label is not None]
-
-    @property
-    def n_labels(self) -> int:
-        """How many rows have a label."""
-        return sum(step.label is not None for step in self.steps)
-
-    @property
-    def n_open(self) -> int:
-        """How many rows may still be asked for."""
-        return int(np.count_nonzero(self._is_open)) if self._pool is not None else 0
-
     @property
     def is_warming_up(self) -> bool:
         """Whether a class has fewer than 3 labels yet, so that any row is drawn."""
@@ -193,12 +151,6 @@ class ActiveLearner:
         if gain is not None:
             return gain.random_share
         return _SHARE_BESIDE_DECISIONS if self._share_asked_for == "auto" else float(self._share_asked_for)
-
-    def posterior(self) -> FloatArray:
-        """(n_rows, n_classes) what is believed of every row of the pool."""
-        if self._pool is None:
-            raise _without_rows()
-        return self._beliefs.posterior()
 
     def believed_cost(self) -> float:
         """The mean cost of the best action for each row of the pool, in the model's own opinion."""
@@ -261,89 +213,6 @@ class ActiveLearner:
         table = self.costs.table
         return np.delete(table, asking_action(self.costs), axis=0) if self.strategy == "ask" else table
 
-    # -- answers ----------------------------------------------------------------------------------------------
-    def teach(self, row: int, label: Any) -> ActiveLearner:
-        """Learn the label of a row: one merge."""
-        self._refuse_unless_open(row)
-        known = self.classes[find_state(label, self.classes)]
-        return self.take(self._step(row, known))
-
-    def decline(self, row: int) -> ActiveLearner:
-        """Nobody knows the label of this row: it is not asked for again, unless it is taught after all."""
-        self._refuse_unless_open(row)
-        return self.take(self._step(row, None))
-
-    def replay(self, steps: Sequence[Step]) -> ActiveLearner:
-        """Take the steps of an earlier session over the same pool, in one merge."""
-        labelled = [step for step in steps if step.label is not None]
-        self._waiting += labelled
-        if isinstance(self._beliefs, BeliefsOfFewRows):
-            self._beliefs.learn(*((step.row, self._state(step)) for step in labelled))
-        elif labelled:
-            self._beliefs.follow(self.model)
-        self.steps.extend(steps)
-        self._is_open[[step.row for step in steps]] = False
-        return self
-
-    def reopen(self, rows: Sequence[int]) -> ActiveLearner:
-        """Ask about these rows again, though they were declined; all other rows that had their turn stay closed."""
-        self._is_open[:] = True
-        self._is_open[[step.row for step in self.steps]] = False
-        self._is_open[list(rows)] = True
-        return self
-
-    def undo(self) -> ActiveLearner:
-        """Take the last answer back: the model is then the one that never learned it, to the last byte."""
-        if not self.steps:
-            raise ParameterError("there is no label to take back", fix="teach one first")
-        step = self.steps.pop()
-        if step.label is not None:
-            self._forget(step)
-        self._is_open[step.row] = all(other.row != step.row for other in self.steps)
-        self._pending = {}
-        return self
-
-    def _forget(self, step: Step) -> None:
-        if self._waiting and self._waiting[-1] == step:
-            self._waiting.pop()
-        elif step.label is not None:
-            row = self.pool.row(step.row, step.label, self.classes)
-            self._model = self.model.forget(row, again=True)  # rows of a pool may be alike
-        if isinstance(self._beliefs, BeliefsOfFewRows):
-            self._beliefs.forget(step.row, self._state(step))
-        else:
-            self._beliefs.follow(self.model, self._state(step))
-
-    def _state(self, step: Step) -> int:
-        return find_state(step.label, self.classes)
-
-    def _refuse_unless_open(self, row: int) -> None:
-        inside = self._has(row)
-        if not inside or (not self._is_open[row] and any(row == other for other, _ in self.taught)):
-            state = "is labelled already" if inside else "is not in the pool"
-            raise ParameterError(f"row {row} {state}", fix="teach a row that `query` names")
-
-    def _has(self, row: int) -> bool:
-        return isinstance(row, Integral) and 0 <= row < self.pool.n_rows
-
-    def _step(self, row: int, label: Label | None) -> Step:
-        query = self._pending.pop(row, None)
-        return Step(row, label, None, self.n_open) if query is None else query.answered(label)
-
-    def take(self, step: Step) -> ActiveLearner:
-        """Take a step as it was recorded."""
-        if step.label is not None:
-            if isinstance(self._beliefs, BeliefsOfFewRows):
-                self._beliefs.learn((step.row, self._state(step)))
-                self._waiting.append(step)
-            else:
-                learned = self.model.learn(self.pool.row(step.row, step.label, self.classes))
-                self._beliefs.follow(learned, self._state(step))
-                self._model = learned
-        self.steps.append(step)
-        self._is_open[step.row] = False
-        return self
-
     # -- how good it is ---------------------------------------------------------------------------------------
     def risk(self) -> Risk:
         """The mean cost of a row of the pool as if it had not been learned: each labelled row is left out in turn.
@@ -361,7 +230,7 @@ class ActiveLearner:
             costs[labelled] = table[best, batch.groups]
         return estimated(self.steps, costs, self.pool.n_rows, float(table.min()), float(table.max()))
 
-    def simulate(self, oracle: Sequence[Any] | Callable[[int], Any], n_labels: int, test: Any = None) -> ActiveLearner:
+    def simulate(self, oracle: Sequence[Any] | Callable[[int], Any], n_labels: int, test: Any = None) -> Self:
         """Ask an oracle (labels by row) so many times; `curve` gains the accuracy after each label.
 
         It is measured on all labels of the oracle, or by `test`, a function of the model.
@@ -384,27 +253,3 @@ class ActiveLearner:
     def __repr__(self) -> str:
         n_rows = 0 if self._pool is None else self._pool.n_rows
         return f"ActiveLearner({self.n_labels} of {n_rows} rows labelled, {self.strategy})"
-
-
-@runtime_checkable
-class LearnsRows(Protocol):
-    """A model that learns rows one by one: one of ours, or of the user's own."""
-
-    classes: Any
-
-    def learn(self, rows: Any) -> Any:
-        """The model of these rows, too."""
-
-
-def _model_of(model: Any) -> Any:
-    inside = getattr(model, "model_", model)
-    if not isinstance(inside, LearnsRows):
-        raise ParameterError(
-            f"{type(model).__name__} is not a fitted model that can learn and forget rows",
-            fix="fit it first, or start without labels: ActiveLearner.over(pool, target=..., classes=...)",
-        )
-    return inside
-
-
-def _without_rows() -> ParameterError:
-    return ParameterError("the learner has no rows to ask about", fix="give pool=rows, or call look_at(rows)")

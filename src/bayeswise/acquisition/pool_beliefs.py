@@ -15,7 +15,7 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.acquisition.pool import Parts, Pool, Work
-from bayeswise.acquisition.strategies import UNCERTAINTY, Screen
+from bayeswise.acquisition.uncertainty import UNCERTAINTY, Screen
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.models.naive_bayes.categories import Categories, CategoryScores
 from bayeswise.models.naive_bayes.model import NaiveBayesModel

@@ -10,7 +10,7 @@ from sklearn.datasets import load_iris
 
 import bayeswise as bw
 from bayeswise.acquisition import LearningCurves
-from bayeswise.acquisition.strategies import entropy, least_confident, margin
+from bayeswise.acquisition.uncertainty import entropy, least_confident, margin
 from bayeswise.models.files import bytes_of
 
 ROWS = [{"x": float(x), "c": c} for x, c in zip([0, 1, 2, 8, 9, 10], "ppqqrr", strict=True)]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import bayeswise as bw
 from bayeswise.acquisition.choosing import STRATEGIES
-from bayeswise.acquisition.strategies import REFERENCES, Likeness
+from bayeswise.acquisition.likeness import REFERENCES, Likeness
 from bayeswise.tables.batch import Batch
 
 MAIL = {"bin": {"spam": 0.0, "ham": 10.0}, "keep": {"spam": 1.0, "ham": 0.0}, "ask": 0.5}

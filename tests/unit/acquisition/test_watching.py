@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 
 import bayeswise as bw
-from bayeswise.acquisition.pool_risk import Step
-from bayeswise.acquisition.watching import Gain, gain_of_asking
+from bayeswise.acquisition.pool_risk import Gain, Step, gain_of_asking
 
 
 def pool(n: int = 120) -> tuple[dict[str, Any], list[str]]:

@@ -9,7 +9,7 @@ import pytest
 from scipy.stats import norm
 
 from bayeswise import _kernels
-from bayeswise.acquisition.strategies import UNCERTAINTY
+from bayeswise.acquisition.uncertainty import UNCERTAINTY
 from bayeswise.posteriors.normalise import normalise
 
 GENERATOR = np.random.default_rng(0)
