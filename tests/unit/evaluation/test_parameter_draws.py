@@ -127,7 +127,7 @@ def test_many_rows_are_doubted_in_stretches_with_the_same_draws() -> None:
     assert found.best.tolist() == whole.best.tolist()
     assert found.probability_best.tolist() == whole.probability_best.tolist()
     assert found.expected_regret.tolist() == whole.expected_regret.tolist()
-    assert repr(found).startswith("DecisionDoubt(20,000 rows, right with 0.9")
+    assert repr(found).startswith("DecisionStability(20,000 rows, right with 0.9")
     with pytest.raises(bw.BayeswiseError, match="no number for 'fee' in row 19000"):
         decision_stability(model, {**table, "fee": [1.0] * 18_999 + [None] + [1.0] * 1000}, costs, n=2)
     assert len(decision_stability(model, {"x": [], "fee": []}, costs, n=2).best) == 0

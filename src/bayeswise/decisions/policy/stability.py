@@ -31,9 +31,11 @@ class DecisionStability:
 
     def __repr__(self) -> str:
         if not len(self.best):
-            return "DecisionDoubt(no row)"
+            return "DecisionStability(no row)"
         sure, regret = self.confidence.mean(), self.expected_regret.mean()
-        return f"DecisionDoubt({len(self.best):,} rows, right with {number(sure)}, expected regret {number(regret)})"
+        return (
+            f"DecisionStability({len(self.best):,} rows, right with {number(sure)}, expected regret {number(regret)})"
+        )
 
 
 def stability_of(samples: Any, costs: Any, *, states: Sequence[Any], rows: Any = None) -> DecisionStability:
