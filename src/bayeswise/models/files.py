@@ -89,7 +89,7 @@ _NAMES["auto"] = (
     "models.auto.model.CandidateScore",
     "models.auto.candidates.Member",
     "models.auto.inputs.AsNumbers",
-    "models.auto.crossing.Crossing",
+    "models.auto.inputs.Crossing",
     "models.auto.boosted_trees.AsTrees",
     "models.auto.boosted_trees.Trees",
     "models.auto.inputs.WithoutTexts",

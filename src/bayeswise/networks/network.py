@@ -108,7 +108,7 @@ class BeliefNetwork(NetworkStructure):
         self, n_explanations: int, evidence: Evidence | None = None, *, soft: Soft | None = None
     ) -> list[Explanation]:
         """So many most probable states of all nodes, the best first; fewer if no more are possible."""
-        from bayeswise.networks.inference.several import several_most_probable
+        from bayeswise.networks.inference.distribution import several_most_probable
 
         return several_most_probable(self, n_explanations, evidence, soft)
 

@@ -15,9 +15,8 @@ from bayeswise.evaluation.model_comparison import compare_models
 from bayeswise.foundation.errors import FitError, ImpossibleEvidenceError, KindError, ParameterError, TooLargeError
 from bayeswise.models.auto import candidates, learning
 from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Extent
-from bayeswise.models.auto.crossing import Crossing
 from bayeswise.models.auto.durations import seconds_for
-from bayeswise.models.auto.inputs import AsNumbers
+from bayeswise.models.auto.inputs import AsNumbers, Crossing
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.base.facts import mixture_of
 from bayeswise.models.settings.auto import seconds_of

@@ -1,7 +1,6 @@
 """`model="auto"`: every model that applies, weighed by rows that it never saw.
 
-inputs.py         what a member sees of a row: as it is, without texts, or everything as numbers
-crossing.py       pairs of columns that say more together, as products
+inputs.py         what a member sees of a row: as it is, without texts, or as numbers with products of pairs
 boosted_trees.py  trees that add to log-odds, and what they add by column
 boosting.py       trees that are grown, each of what those before it leave unexplained
 candidates.py     the models that are tried, which of them apply, and in which order

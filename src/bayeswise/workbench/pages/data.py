@@ -12,8 +12,8 @@ from fastapi import APIRouter, Query
 
 from bayeswise import __version__
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.tables.schema.findings import report
 from bayeswise.tables.schema.inference import Examination, examine, find_leaks
-from bayeswise.tables.schema.report import report
 from bayeswise.tables.schema.schema import LABELLED
 from bayeswise.tables.source import Source
 from bayeswise.workbench.bench import Bench
