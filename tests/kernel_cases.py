@@ -36,9 +36,11 @@ def regression_kernels(g: np.random.Generator, values: np.ndarray, k: int) -> Ar
         values, centre, inverse, g.normal(size=(k, d + 1)), targets, row_weights, slopes, shares
     )
     exact, rough = np.zeros((k, d + 1)), np.zeros((k, d + 1))
-    for along, product in ((_kernels.softmax_along, exact), (_kernels.softmax_roughly_along, rough)):
-        along(values, centre, inverse, slopes, shares, row_weights, product)
-    return [np.array([loss, softmax]), gradient, hessian, products, slopes, shares, exact, rough]
+    _kernels.softmax_along(values, centre, inverse, slopes, shares, row_weights, exact)
+    tiles = np.zeros(_kernels.shape_of_tiles(n, d), dtype=np.float32)
+    _kernels.fill_tiles(values, centre, inverse, tiles)
+    _kernels.softmax_roughly_along(tiles, slopes, shares, row_weights, rough)
+    return [np.array([loss, softmax]), gradient, hessian, products, slopes, shares, exact, tiles, rough]
 
 
 def pool_kernels(g: np.random.Generator, values: np.ndarray, k: int) -> Arrays:

@@ -344,16 +344,20 @@ def softmax_along(
 ) -> None:
     """The Hessian of the softmax loss times a direction (K, d + 1)."""
 
+def shape_of_tiles(n_rows: int, n_columns: int) -> tuple[int, int]:
+    """The shape of standardised rows with a one at their end, and zeros around them."""
+
+def fill_tiles(
+    values: Values, centre: FloatArray, inverse_scale: FloatArray, tiles: npt.NDArray[np.float32]
+) -> None: ...
 def softmax_roughly_along(
-    values: Values,
-    centre: FloatArray,
-    inverse_scale: FloatArray,
+    tiles: npt.NDArray[np.float32],
     direction: FloatArray,
     probabilities: FloatArray,
     row_weights: RowWeights,
     product: FloatArray,
 ) -> None:
-    """The same in single precision."""
+    """The same in single precision, of rows that `fill_tiles` has made."""
 
 def student_t_sums(
     values: FloatArray, share: FloatArray, location: float, scale: float, k: float, farthest: float

@@ -49,7 +49,11 @@ def test_every_sweep_is_its_formula(n_rows: int, n_columns: int, kind: type, wei
         u = z @ direction.T
         bent = by[:, None] * p * (u - (p * u).sum(axis=1, keepdims=True))
         assert np.allclose(product, bent.T @ z, atol=1e-10)
-        _kernels.softmax_roughly_along(values, centre, inverse, direction, probabilities, given, product)
+        tiles = np.full(_kernels.shape_of_tiles(*values.shape), np.nan, dtype=np.float32)
+        _kernels.fill_tiles(values, centre, inverse, tiles)
+        assert (tiles[:n_rows, :n] == z.astype(np.float32)).all()
+        assert np.count_nonzero(tiles) == np.count_nonzero(tiles[:n_rows, :n])
+        _kernels.softmax_roughly_along(tiles, direction, probabilities, given, product)
         size = np.abs(z) @ np.abs(direction).T  # what is added up, before it cancels
         size = by[:, None] * p * (size + (p * size).sum(axis=1, keepdims=True))
         assert np.all(np.abs(product - bent.T @ z) <= 40 * np.finfo(np.float32).eps * size.T @ np.abs(z))

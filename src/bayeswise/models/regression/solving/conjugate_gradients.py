@@ -8,6 +8,7 @@ two rotations; where that is too far from the truth, by the Hessian of a few row
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -123,10 +124,11 @@ class _DenseSearch(Search[SoftmaxLoss]):
         self.by = loss.rows.weights if len(loss.rows.weights) else np.ones(loss.rows.n_rows)
         self.values, self.vectors = values, vectors  # of X'X
         self.dense: Operator | None = None
+        self.norm_before = 0.0
 
     def _step(self, state: State, gradient: FloatArray, norm: float, tolerance: float) -> FloatArray:
         bent = self.penalty.curvature(state.weights)
-        forcing = max(min(0.1, np.sqrt(norm)), 0.3 * tolerance / norm)
+        forcing = self._forcing(norm, tolerance)
 
         def curved(v: FloatArray) -> FloatArray:
             along = self.loss.along(v.reshape(self.loss.shape), state.probabilities, roughly=self.roughly)
@@ -138,6 +140,16 @@ class _DenseSearch(Search[SoftmaxLoss]):
         if not reached and len(bent) <= MOST_DENSE:
             self.dense = self._of_few(state, bent)
         return step
+
+    def _forcing(self, norm: float, tolerance: float) -> float:
+        """The share of the gradient that a step may leave; the last step goes to the tolerance at once.
+
+        Newton's step squares what is left: this one leaves about (norm / norm before)^2 of the gradient at best.
+        """
+        before, self.norm_before = self.norm_before, norm
+        to_the_end = 0.3 * tolerance / norm
+        is_last = norm**3 <= tolerance * before**2
+        return to_the_end if is_last else max(min(0.1, math.sqrt(norm)), to_the_end)
 
     # -- preconditioners ----------------------------------------------------------------------------------------
     def _alike(self, state: State, bent: FloatArray) -> Operator:

@@ -171,21 +171,29 @@ class SoftmaxLoss(ClassLoss[Rows]):
         losses, gradients = zip(*self.rows.over(of_block, self.n_classes), strict=True)
         return math.fsum(losses), self.held(np.asarray(sum(gradients))), probabilities
 
+    @cached_property
+    def tiles(self) -> Any:
+        """The rows in single precision, as `_kernels.softmax_roughly_along` takes them."""
+        matrix = self.rows.matrix
+        tiles = np.empty(_kernels.shape_of_tiles(*matrix.shape), dtype=np.float32)
+
+        def of_block(rows: slice) -> None:
+            _kernels.fill_tiles(matrix[rows], self.rows.centre, self.inverse_unit, _tiles_of(tiles, rows))
+
+        self.rows.over(of_block, self.n_classes)
+        return tiles
+
     def along(self, direction: FloatArray, probabilities: FloatArray, *, roughly: bool = False) -> FloatArray:
         """(n_classes, n) the Hessian times a direction; roughly is in single precision."""
-        kernel = _kernels.softmax_roughly_along if roughly else _kernels.softmax_along
+        tiles = self.tiles if roughly else None
 
         def of_block(rows: slice) -> FloatArray:
             product = np.empty(self.shape)
-            kernel(
-                self.rows.matrix[rows],
-                self.rows.centre,
-                self.inverse_unit,
-                direction,
-                probabilities[rows],
-                self.rows.weights_of(rows),
-                product,
-            )
+            beside = (direction, probabilities[rows], self.rows.weights_of(rows), product)
+            if tiles is not None:
+                _kernels.softmax_roughly_along(_tiles_of(tiles, rows), *beside)
+            else:
+                _kernels.softmax_along(self.rows.matrix[rows], self.rows.centre, self.inverse_unit, *beside)
             return product
 
         return self.held(np.asarray(sum(self.rows.over(of_block, self.n_classes))))
@@ -197,6 +205,12 @@ class SoftmaxLoss(ClassLoss[Rows]):
         """Whether every row has its own class strictly first; a thousand rows are asked before all of them."""
         few = self.every(max(1, self.rows.n_rows // 1_000))
         return few.share_first(weights) == 1.0 and super().separates(weights)
+
+
+def _tiles_of(tiles: Any, rows: slice) -> Any:
+    """The tiles of a block of rows: a block begins with a tile, and its last one is filled up with zeros."""
+    n_rows, _ = _kernels.shape_of_tiles(rows.stop - rows.start, 0)
+    return tiles[rows.start : rows.start + n_rows]
 
 
 ROUNDING = 1e-6  # of a margin, for rows and directions of length 1
