@@ -173,4 +173,4 @@ def _longer(one: Vocabulary, other: Vocabulary) -> Vocabulary | None:
     if one is other:
         return one
     short, long = (one, other) if len(one) <= len(other) else (other, one)
-    return long if Vocabulary.trusted(long.labels[: len(short)]) == short else None
+    return long if short.begins(long) else None

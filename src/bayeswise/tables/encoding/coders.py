@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,7 @@ from bayeswise.foundation.errors import KindError, SchemaError, UnseenLevelError
 from bayeswise.foundation.threads import each
 from bayeswise.render.labels import quoted
 from bayeswise.tables.batch import MISSING, UNSEEN, TextBlock
-from bayeswise.tables.schema.labels import Label, LabelKey, LabelType, Vocabulary, as_label, label_key
+from bayeswise.tables.schema.labels import Label, LabelType, Vocabulary, as_label, label_key
 from bayeswise.tables.schema.notes import keep
 from bayeswise.tables.schema.schema import Column, Schema, Target, UnseenPolicy
 
@@ -64,6 +64,14 @@ def _class_coder(target: Target, learning: bool, known: Mapping[str, Vocabulary]
     )
 
 
+_PLAIN: Mapping[LabelType, type] = {"text": str, "integer": int}  # labels that are what is in the cells
+
+
+def _itself(label: Label) -> Label:
+    """What a label is known by where all are of one type."""
+    return label
+
+
 _UNKNOWN = -3  # a level of the source that no row has shown yet
 
 
@@ -92,10 +100,19 @@ class LevelCoder:
         self.declared = declared
         self.unseen = unseen
         self.n_unseen = 0
-        self._labels: list[Label] = list(known if known is not None else declared or ())
-        self._codes: dict[LabelKey, int] = {label_key(label): code for code, label in enumerate(self._labels)}
-        self._vocabulary = Vocabulary.trusted(tuple(self._labels))
+        self._vocabulary = known if known is not None else declared or Vocabulary()
+        self._labels: list[Label] = list(self._vocabulary)
+        self._plain = _PLAIN.get(label_type)
+        self._key = _itself if self._plain and self._vocabulary.types <= {self._plain} else label_key
+        self._codes: dict[Any, int] = self._known_codes()
         self.start(textual=False)
+
+    def _known_codes(self) -> dict[Any, int]:
+        """By key; a vocabulary that nothing is added to lends its own, which it makes once."""
+        if self._key is label_key:
+            return {label_key(label): code for code, label in enumerate(self._labels)}
+        codes = self._vocabulary.codes_by_value
+        return dict(codes) if self.learning else codes
 
     def start(self, *, textual: bool) -> None:
         """Begin a sweep: the source will number its levels anew."""
@@ -123,8 +140,22 @@ class LevelCoder:
         return codes
 
     def _meet(self, fresh: CodeArray, levels: Sequence[Label]) -> None:
-        for level in fresh.tolist():
-            self._code_of_level[level] = self._code(levels[level])
+        met = [levels[level] for level in fresh.tolist()]
+        if self._key is _itself and set(map(type, met)) == {self._plain}:
+            self._code_of_level[fresh] = self._codes_of_plain(met)
+            return
+        for level, label in zip(fresh.tolist(), met, strict=True):
+            self._code_of_level[level] = self._code(label)
+
+    def _codes_of_plain(self, labels: list[Label]) -> CodeArray:
+        """What `_code` says of labels that are of the type of the column already, all at once."""
+        new = list(dict.fromkeys(label for label in labels if label not in self._codes))
+        if new and (not self.learning or self.declared is not None):
+            self._code(new[0])  # unseen, or not declared
+        elif new:
+            self._codes.update(zip(new, range(len(self._labels), len(self._labels) + len(new)), strict=True))
+            self._labels.extend(new)
+        return np.fromiter(map(self._codes.get, labels, repeat(UNSEEN)), dtype=np.int32, count=len(labels))
 
     def _lengthen(self, n_levels: int) -> None:
         if len(self._code_of_level) == n_levels + 1:
@@ -136,7 +167,7 @@ class LevelCoder:
 
     def _code(self, level: Label) -> int:
         label = as_label(level, self.label_type, textual=self.textual)
-        known = None if label is None else self._codes.get(label_key(label))
+        known = None if label is None else self._codes.get(self._key(label))
         if known is not None:
             return known
         if not self.learning:
@@ -151,7 +182,7 @@ class LevelCoder:
         return self._added(label)
 
     def _added(self, label: Label) -> int:
-        code = self._codes[label_key(label)] = len(self._labels)
+        code = self._codes[self._key(label)] = len(self._labels)
         self._labels.append(label)
         return code
 

@@ -127,18 +127,24 @@ class Vocabulary(Sequence[Label]):
         return {label_key(label): code for code, label in enumerate(self.labels)}
 
     @cached_property
-    def _is_text(self) -> bool:
-        return _all_text(self.labels)
+    def types(self) -> frozenset[type]:
+        """The types of the labels."""
+        return frozenset(map(type, self.labels))
+
+    @property
+    def is_text(self) -> bool:
+        """Whether all labels are text."""
+        return self.types <= {str}
 
     @cached_property
-    def _codes_of_text(self) -> dict[Label, int]:
-        """What `_codes` is where all labels are text, which needs no type beside it: much faster with many labels."""
+    def codes_by_value(self) -> dict[Label, int]:
+        """The code of each label where all are of one type, which is then not needed: much faster with many labels."""
         return dict(zip(self.labels, range(len(self.labels)), strict=True))
 
     @cached_property
     def is_canonical(self) -> bool:
         """Whether the labels stand in canonical order."""
-        keys: Sequence[Any] = self.labels if self._is_text else [label_key(label) for label in self.labels]
+        keys: Sequence[Any] = self.labels if self.is_text else [label_key(label) for label in self.labels]
         return all(map(operator.lt, keys, keys[1:]))
 
     def __len__(self) -> int:
@@ -157,9 +163,7 @@ class Vocabulary(Sequence[Label]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Vocabulary):
             return NotImplemented
-        if self is other or self.labels != other.labels:
-            return self is other
-        return list(map(type, self.labels)) == list(map(type, other.labels))  # 1 == True == 1.0
+        return self is other or self._equals(other.labels)
 
     def __hash__(self) -> int:
         return hash(tuple(map(label_key, self.labels)))
@@ -196,16 +200,30 @@ class Vocabulary(Sequence[Label]):
         return Vocabulary.of((*self.labels, *other.labels))
 
     def _has_all(self, other: Vocabulary) -> bool:
-        if self._is_text and other._is_text:
-            return self._codes_of_text.keys() >= set(other.labels)
+        if self.is_text and other.is_text:
+            return self.codes_by_value.keys() >= set(other.labels)
         return all(label_key(label) in self._codes for label in other.labels)
 
     def positions_in(self, other: Vocabulary) -> IntArray:
         """For each label its position in the other vocabulary, -1 if it is not there."""
-        if self._is_text and other._is_text:
-            found = map(other._codes_of_text.get, self.labels, repeat(-1))
+        if self.begins(other):
+            return np.arange(len(self.labels))
+        if self.is_text and other.is_text:
+            found = map(other.codes_by_value.get, self.labels, repeat(-1))
             return np.fromiter(found, dtype=np.int64, count=len(self.labels))
         return np.array([other._codes.get(label_key(label), -1) for label in self.labels], dtype=np.int64)
+
+    def begins(self, other: Vocabulary) -> bool:
+        """Whether the other vocabulary has these labels first, in this order.
+
+        >>> Vocabulary(["b", "a"]).begins(Vocabulary(["b", "a", "c"])), Vocabulary([1]).begins(Vocabulary([True]))
+        (True, False)
+        """
+        return self._equals(other.labels[: len(self.labels)])
+
+    def _equals(self, labels: tuple[Label, ...]) -> bool:
+        """Whether these are the labels, of the same types: 1 == True == 1.0, but nothing else equals a text."""
+        return self.labels == labels and (self.is_text or list(map(type, self.labels)) == list(map(type, labels)))
 
     def to_plain(self) -> tuple[Label, ...]:
         """The labels: what a document keeps."""
