@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from numbers import Real
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Unpack
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from bayeswise.foundation.progress import StepsBar
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import find_name
+from bayeswise.tables.schema.overrides import Asked, spelling_overrides
 from bayeswise.tables.source import Source, open_source
 
 if TYPE_CHECKING:
@@ -126,6 +127,7 @@ def _share(share: float) -> float:
     return float(share)
 
 
+@spelling_overrides
 def learning_curves(
     table: Any,
     target: str,
@@ -140,7 +142,7 @@ def learning_curves(
     variance_floor: float = VARIANCE_FLOOR,
     costs: Any = None,
     progress: Callable[[int], None] | bool = False,
-    **overrides: Any,
+    **overrides: Unpack[Asked],
 ) -> LearningCurves:
     """How soon each strategy learns: for each seed the rows are shuffled, and a share of them kept for the test.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, Unpack
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.tables.schema.labels import find_state
+from bayeswise.tables.schema.overrides import Asked, spelling_overrides
 
 RANDOM_SHARE: float | Literal["auto"] = "auto"
 _SHARE_BESIDE_DECISIONS = 0.1  # where costs choose the rows, and nothing is to be learned sooner
@@ -86,6 +87,7 @@ class ActiveLearner(TaughtModel):
             self.look_at(pool)
 
     @classmethod
+    @spelling_overrides
     def over(
         cls,
         table: Any,
@@ -102,7 +104,7 @@ class ActiveLearner(TaughtModel):
         warm_up: bool = True,
         n_candidates: int = 20,
         seed: int = 0,
-        **overrides: Any,
+        **overrides: Unpack[Asked],
     ) -> ActiveLearner:
         """A learner that knows the classes and the rows, but no label; `average` makes it average over structures.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, Unpack
 
 import numpy as np
 
@@ -38,12 +38,13 @@ class Pool:
     batch: Batch
 
     @classmethod
-    def of(cls, table: Any, target: str, classes: Sequence[Any], **overrides: Any) -> Pool:
+    def of(cls, table: Any, target: str, classes: Sequence[Any], **overrides: Unpack[Asked]) -> Pool:
         """From any table, its levels declared; a column of the target's name is not looked at."""
         _refuse_unknown(overrides)
         source = open_source(table)
         hidden = [column.name for column in source.columns if column.name == target]
-        found = infer_schema(source, None, **{**overrides, "ignore": [*overrides.get("ignore", ()), *hidden]})
+        overrides["ignore"] = [*overrides.get("ignore", ()), *hidden]
+        found = infer_schema(source, None, **overrides)
         bare = replace(found, columns=tuple(column for column in found.columns if column.name != target))
         batch = _encoded(bare, source)
         levels = {name: Vocabulary.of(batch.vocabularies[c]) for c, name in enumerate(bare.categories)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import bayeswise as bw
 from bayeswise.acquisition import LearningCurves
 from bayeswise.acquisition.uncertainty import entropy, least_confident, margin
 from bayeswise.models.files import bytes_of
+from bayeswise.tables.schema.overrides import Asked
 
 ROWS = [{"x": float(x), "c": c} for x, c in zip([0, 1, 2, 8, 9, 10], "ppqqrr", strict=True)]
 KINDS = {"x": "number", "c": "category"}
@@ -199,3 +201,10 @@ def test_of_rows_that_are_as_uncertain_the_one_without_missing_cells_is_asked_fo
         learner.teach(row, label)
     assert learner.query()[0].row == 5
     assert [query.row for query in learner.query(2)] == [5, 4]
+
+
+@pytest.mark.parametrize("function", [bw.ActiveLearner.over, bw.learning_curves])
+def test_the_signature_names_every_override_of_columns(function: Any) -> None:
+    found = inspect.signature(function).parameters
+    assert {*Asked.__annotations__} <= {*found}
+    assert all(each.kind is not inspect.Parameter.VAR_KEYWORD for each in found.values())

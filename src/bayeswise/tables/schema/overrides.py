@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import inspect
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, TypedDict
+from typing import Any, TypedDict, TypeVar
 
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.tables.schema.labels import Label, label_of
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.schema import KINDS, LABELLED, Kind, MissingPolicy, UnseenPolicy
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -60,6 +63,40 @@ class Asked(TypedDict, total=False):
     missing: MissingPolicy | Mapping[str, MissingPolicy]
     unseen: UnseenPolicy | Mapping[str, UnseenPolicy]
     flags_as_numbers: bool | Iterable[str]
+
+
+_DEFAULTS: Asked = {
+    "weight": None,
+    "kinds": None,
+    "levels": None,
+    "ignore": (),
+    "missing": Override.missing,
+    "unseen": Override.unseen,
+    "flags_as_numbers": Override.flag_is_number,
+}
+
+
+def spelling_overrides(function: Function) -> Function:
+    """Put each override into the signature of a function that takes them as `**overrides`: `help` shows it.
+
+    >>> @spelling_overrides
+    ... def read(table, **overrides): ...
+    >>> ", ".join(inspect.signature(read).parameters)
+    'table, weight, kinds, levels, ignore, missing, unseen, flags_as_numbers'
+    """
+    signature = inspect.signature(function)
+    kept = [each for each in signature.parameters.values() if each.kind is not inspect.Parameter.VAR_KEYWORD]
+    spelled = [
+        inspect.Parameter(
+            name,
+            inspect.Parameter.KEYWORD_ONLY,
+            default=default,
+            annotation=Asked.__annotations__[name].__forward_arg__,
+        )
+        for name, default in _DEFAULTS.items()
+    ]
+    function.__signature__ = signature.replace(parameters=[*kept, *spelled])  # type: ignore[attr-defined]
+    return function
 
 
 @dataclass(frozen=True)
