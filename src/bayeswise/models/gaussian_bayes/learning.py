@@ -71,6 +71,8 @@ def _ignored_unless_number(column: Column) -> Column:
 
 
 def _of_other_kinds(schema: Schema) -> list[str]:
+    if len(schema.numbers) == len(schema.used):
+        return []
     numbers = set(schema.numbers)
     return [name for name in schema.used if name not in numbers]
 

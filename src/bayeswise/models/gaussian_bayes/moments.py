@@ -118,10 +118,12 @@ def _of_moments(statistic: Moments, columns: Columns) -> ClassMoments:
     weights, unseen = statistic.rows.to_floats(), statistic.is_empty()
     mean, mean_low = statistic.mean_pair(empty=0.0)
     mean, mean_low = np.where(unseen, columns.centre, mean), np.where(unseen, columns.centre_low, mean_low)
-    variance, stddev = statistic.variance(empty=0.0), statistic.stddev(empty=0.0) / columns.unit
+    variance = statistic.variance(empty=0.0)
     is_ordinary = (variance > 2.0**-900) & (variance < 2.0**900)
     with np.errstate(over="ignore", under="ignore"):
-        variance = np.where(is_ordinary, variance / columns.unit / columns.unit, stddev**2)
+        variance = variance / columns.unit / columns.unit
+        if not is_ordinary.all():
+            variance = np.where(is_ordinary, variance, (statistic.stddev(empty=0.0) / columns.unit) ** 2)
     variance = np.where(unseen, columns.stddev**2, variance)
     return ClassMoments(weights, mean, mean_low, weights[:, None] * variance, columns)
 
