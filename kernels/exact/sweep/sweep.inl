@@ -39,6 +39,23 @@ SWEEP_INLINE void add(Levels<N>& sum, const Levels<N>& slice, int first = 0) {
     for (int s = first; s < N; ++s) sum.at[s] = sum.at[s] + slice.at[s];
 }
 
+// The same, and adds the slices to their sums: what a sum takes up of a value is a multiple of its unit, and so a slice.
+// Of the last level all but the nearest multiple is a remainder, which does not depend on the sum before.
+template <int N>
+SWEEP_INLINE Levels<N> cut_and_add(Real value, Levels<N>& sum, const Levels<N>& centre, Integer& remainders) {
+    Levels<N> slice;
+    for (int s = 0; s + 1 < N; ++s) {
+        const Real with = sum.at[s] + value;
+        slice.at[s] = with - sum.at[s];
+        sum.at[s] = with;
+        value = value - slice.at[s];
+    }
+    slice.at[N - 1] = (value + centre.at[N - 1]) - centre.at[N - 1];
+    sum.at[N - 1] = sum.at[N - 1] + slice.at[N - 1];
+    remainders = remainders | (bits(value) ^ bits(slice.at[N - 1]));
+    return slice;
+}
+
 // The slices of w x, which is exactly a product and its error; the error is below 2^-53 of the product and has nothing
 // in the first two slices.
 template <int N>
@@ -92,9 +109,7 @@ SWEEP_INLINE bool add_chain(const Tile& tile, const Run& rows, int column, int64
     Integer remainders = {};
     for (int k = rows.begin; k < rows.end; ++k) {
         const Real x = load_row<Whole>(tile, tile.order[k], column);
-        const Levels<N> slice = cut<0>(x, total_centre, remainders);
-        add(total, slice);
-        add_square(square, slice);
+        add_square(square, cut_and_add(x, total, total_centre, remainders));
     }
     settle(sums + column, step, total, total_centre);
     settle(sums + total_levels(false) * step + column, step, square, square_centre);

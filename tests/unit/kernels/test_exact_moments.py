@@ -53,6 +53,20 @@ def test_many_rows_at_any_scale_equal_sums_of_fractions(offset: float, scale: fl
     assert_equal(exact_moments(values, groups, 3), oracle.moments(values, groups, 3))
 
 
+@pytest.mark.parametrize("isa", _kernels.available_isas())
+def test_values_half_way_between_multiples_of_a_unit_equal_sums_of_fractions(isa: str) -> None:
+    random = np.random.default_rng(2)
+    odd = 2.0 * random.integers(-(2**19), 2**19, (600, 5)) + 1.0
+    values = np.ldexp(odd, -random.choice([21, 22, 44, 45, 67, 68], odd.shape))  # units are 2^-20, 2^-43 and 2^-66
+    values[::100] = 1.0
+    before = _kernels.isa()
+    _kernels.use_isa(isa)
+    try:
+        assert_equal(exact_moments(values, None, 1), oracle.moments(values, np.zeros(600, np.int32), 1, None))
+    finally:
+        _kernels.use_isa(before)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_columns_of_wildly_different_sizes_equal_sums_of_fractions(weighted: bool) -> None:
     random = np.random.default_rng(1)
