@@ -38,6 +38,7 @@ class _NaiveBayes(_CountedInBatches, bw.NaiveBayes):
     prior_smoothing, variance_divisor, shared_variance, variance_floor = 0.0, "n", False, 1e-9
     missing, unseen = "error", "smooth"
     convention = kinds = levels = None
+    word_weight = 1.0
 
     def _of_classes(self, settings: Any, classes: Any) -> Any:
         """An even prior where `fit_prior=False`."""

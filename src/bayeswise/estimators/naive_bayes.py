@@ -65,6 +65,7 @@ class NaiveBayes(MergingBase):
     denominator: str = "levels"
     variance_rule: str = "floor"
     variance_floor: float = 1e-9
+    word_weight: float = 1.0
     convention: str | None = None
     kinds: Mapping[str, str] | None = None
     levels: Mapping[str, Any] | None = None

@@ -26,6 +26,15 @@ if TYPE_CHECKING:
 REST_OF_TEXT = "(the rest of the text)"  # what belongs to no word: words that are absent, or an average
 
 
+def counted_word(word: object, times: float) -> str:
+    """A word of a text, with how often it stands there.
+
+    >>> counted_word("cash", 1), counted_word("cash", 3)
+    ('cash', 'cash (3 times)')
+    """
+    return str(word) if times == 1 else f"{word} ({times:g} times)"
+
+
 @dataclass(frozen=True, eq=False)
 class Contribution:
     """What one column's value says of each state: log p(value | state); zero for all if it was skipped."""

@@ -22,7 +22,7 @@ from bayeswise.exports.expression import (
     total,
 )
 from bayeswise.exports.families import in_support, log_bell, log_cells, log_of, log_predicted_cell, standardised
-from bayeswise.exports.row_inputs import Row
+from bayeswise.exports.row_inputs import Row, free_text
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ExportError
 from bayeswise.models.averaged_naive_bayes.category_pairs import CategoryPairs
@@ -68,10 +68,7 @@ def _terms_of(scores: Any, row: Row) -> Iterator[Terms]:
     if isinstance(scores, AveragedFamilyScores):
         return _averaged_family(scores, row)
     columns = getattr(scores, "columns", None) or (scores.column,)
-    raise ExportError(
-        f"column {columns[0]!r} is free text: what a word is differs from one database to the next",
-        fix=f"leave it out with ignore=[{columns[0]!r}] (--ignore {columns[0]}), or count its words in columns",
-    )
+    raise free_text(columns[0])
 
 
 # -- one family after the other -----------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from bayeswise.exports.expression import (
     negated,
     number,
 )
+from bayeswise.foundation.errors import ExportError
 from bayeswise.models.auto.inputs import AsNumbers
 from bayeswise.tables.schema.labels import LabelKey, Vocabulary, label_key
 from bayeswise.tables.schema.schema import Schema
@@ -96,10 +97,20 @@ def choose_known(x: Expression, condition: Expression) -> Expression:
     return Expression("and", (negated(is_missing(x)), condition))
 
 
+def free_text(column: str) -> ExportError:
+    """The error about a column whose words a model reads."""
+    return ExportError(
+        f"column {column!r} is free text: what a word is differs from one database to the next",
+        fix=f"leave it out with ignore=[{column!r}] (--ignore {column}), or count its words in columns",
+    )
+
+
 class NumbersRow:
     """A row as a member of a mixture sees it that takes numbers only: see `AsNumbers`."""
 
     def __init__(self, inputs: AsNumbers, row: Row, known: dict[str, Vocabulary]) -> None:
+        if inputs.words:
+            raise free_text(inputs.table.texts[0])
         self.inputs, self.row, self.known = inputs, row, known
         names = [name for name, _ in inputs.features]
         self._features = dict(zip(names, self._all(), strict=True))

@@ -114,8 +114,11 @@ def mixture_lines(facts: Mapping[str, Any]) -> Iterator[Text]:
     if mixture["without_statistics"]:
         shown = "; ".join(mixture["without_statistics"])
         yield Text(f"merge and forget would drop {shown}: regressions and trees cannot take rows in or out", "dim")
+    by_reason: dict[str, list[str]] = {}
     for name, reason in mixture["left_out"].items():
-        yield Text(f"not tried: {name} ({reason})", "dim")
+        by_reason.setdefault(reason, []).append(name)
+    for reason, names in by_reason.items():
+        yield Text(f"not tried: {'; '.join(names)} ({reason})", "dim")
 
 
 def averaging_lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

@@ -13,6 +13,7 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.models.auto.boosted_trees import AsTrees
 from bayeswise.models.auto.boosting import grown
 from bayeswise.models.auto.inputs import AsNumbers, WithoutTexts
+from bayeswise.models.auto.text_words import most_words
 from bayeswise.models.registry import kind_of_name
 from bayeswise.models.settings.network import MOST_IN_TRIPLES
 from bayeswise.posteriors.normalise import log_posterior
@@ -71,6 +72,13 @@ class Member:
         """Whether its model knows the categories of the table as they are, and so their levels."""
         return self.inputs is None or self.inputs.keeps_categories
 
+    @property
+    def words_told(self) -> dict[str, Vocabulary]:
+        """The words that it sees by indicators, by text."""
+        if not isinstance(self.inputs, AsNumbers) or not self.inputs.words:
+            return {}
+        return dict(zip(self.inputs.table.texts, self.inputs.words, strict=True))
+
     def log_posterior(self, batch: Batch, classes: tuple[Label, ...]) -> FloatArray:
         """(n_rows, n_states) log p(state | row), -inf for a state that the member never saw."""
         return self.answered(batch, classes)[0]
@@ -120,6 +128,7 @@ class Extent:
     n_classes: int
     n_patterns: int  # of missing numbers: 1 where none is missing
     n_triple_cells: float = 0.0  # of the tables of all triples of columns, numbers cut into LEVELS_OF_A_NUMBER
+    n_words: int = 0  # of texts, with an indicator at most
 
     @classmethod
     def of(cls, schema: Schema, batch: Batch) -> Extent:
@@ -129,7 +138,12 @@ class Extent:
         sizes = (len(schema.numbers), len(schema.categories), len(schema.texts), indicators)
         n_classes = len(batch.group_labels)
         levels = [LEVELS_OF_A_NUMBER] * len(schema.numbers) + [len(known) for known in batch.vocabularies]
-        return cls(batch.n_rows, *sizes, n_classes, n_patterns, n_classes * _products_of_three(levels))
+        n_words = sum(min(len(text.vocabulary), most_words(n_classes)) for text in batch.texts)
+        return cls(batch.n_rows, *sizes, n_classes, n_patterns, n_classes * _products_of_three(levels), n_words)
+
+    def seen_by(self, candidate: Candidate) -> Extent:
+        """With the indicators of words, where the candidate sees them."""
+        return replace(self, n_indicators=self.n_indicators + self.n_words) if candidate.sees == "words" else self
 
     @property
     def n_columns(self) -> int:
@@ -152,7 +166,7 @@ def _products_of_three(sizes: list[int]) -> float:
     return (sums[0] ** 3 - 3.0 * sums[0] * sums[1] + 2.0 * sums[2]) / 6.0
 
 
-Sees = Literal["all", "columns", "numbers", "filled", "cut", "crossed", "trees"]
+Sees = Literal["all", "columns", "numbers", "filled", "cut", "crossed", "words", "trees"]
 
 
 @dataclass(frozen=True)
@@ -198,15 +212,18 @@ class Candidate:
             return AsNumbers.of(schema, batch, filled=False)
         if self.sees == "trees":
             return grown(AsNumbers.of(schema, batch), batch, **self.options)
-        if self.sees in ("filled", "cut", "crossed"):
+        if self.sees in ("filled", "cut", "crossed", "words"):
             crossed = self.sees == "crossed"
-            return AsNumbers.of(schema, batch, cut=crossed or self.sees == "cut", crossed=crossed)
+            cut, words = crossed or self.sees == "cut", self.sees == "words"
+            return AsNumbers.of(schema, batch, cut=cut, crossed=crossed, words=words)
         return WithoutTexts.of(schema, batch) if self.sees == "columns" and schema.texts else None
 
     def refusal(self, extent: Extent) -> str:
         """Why the candidate does not apply to a table; empty where it does."""
-        if extent.n_columns == 0 and self.sees != "all":
+        if extent.n_columns == 0 and self.sees not in ("all", "words"):
             return "there is nothing but free text"
+        if self.sees == "words" and extent.n_texts == 0:
+            return "there is no free text"
         if self.sees == "cut" and extent.n_numbers == 0:
             return "there are no numbers to cut"
         if self.name in ("naive-bayes, families", "naive-bayes, cut") and extent.n_numbers == 0:
@@ -278,7 +295,7 @@ class Candidate:
         solved = float(n_folds) * n_unknown**3
         if solved > MOST_SOLVED:
             return f"{n_weights:,} weights in {n_folds} folds, whose equations would take too long to solve"
-        if self.settings["scale"] != 1.0:
+        if self.settings["scale"] != self._first_scale:
             if cells > MANY_TRIED:
                 return f"one width of the prior is tried from {MANY_TRIED:.2g} cells and classes in {n_folds} folds on"
             if solved > MANY_SOLVED:
@@ -293,10 +310,15 @@ class Candidate:
             return (
                 f"{n_rows:,} rows, and trees learn from at most {MANY_FOR_TREES:,}" if n_rows > MANY_FOR_TREES else ""
             )
-        if self.settings["scale"] != 1.0:
+        if self.settings["scale"] != self._first_scale:
             return "so many rows leave nothing to the width of the prior"
-        cells = n_rows * (extent.n_features + 1) * _vectors(extent) * {"filled": 1, "cut": 5}.get(self.sees, 20)
+        cells = n_rows * (extent.n_features + 1) * _vectors(extent) * {"cut": 5, "crossed": 20}.get(self.sees, 1)
         return f"some {cells:.2g} cells for each step, and at most {MOST_CELLS:.2g}" if cells > MOST_CELLS else ""
+
+    @property
+    def _first_scale(self) -> float:
+        """The width of the prior that is tried where only one is."""
+        return SCALES_OF_WORDS[0] if self.sees == "words" else 1.0
 
     def cost(self, extent: Extent) -> float:
         """How much work it is to learn it with each row left out, in the work of naive Bayes; for an order only."""
@@ -304,7 +326,7 @@ class Candidate:
         if self.sees == "trees":
             return 5e3 * rows * (extent.n_features + 1) ** 2 * _vectors(extent)
         if self.kind == "logistic":
-            wider = {"filled": 1.0, "cut": 5.0}.get(self.sees, 50.0)
+            wider = {"cut": 5.0, "crossed": 50.0}.get(self.sees, 1.0)
             return 20.0 * wider * rows * (extent.n_features + 1) ** 2 * _vectors(extent)
         if self.kind == "gaussian":
             return 10.0 * rows * (extent.n_features + 1) ** 2
@@ -326,6 +348,8 @@ def _vectors(extent: Extent) -> int:
 SCALES = (0.3, 1.0, 3.0)
 """Of the prior of the weights of regressions: one member for each, so that left-out rows average over them."""
 
+SCALES_OF_WORDS = (0.1, 0.3)  # where there are many indicators, each says little
+
 
 def _logistic(name: str, sees: Sees, scale: float) -> Candidate:
     return Candidate(f"{name}, scale {scale:g}", "logistic", sees, {"scale": scale}, {"only_weights": True})
@@ -342,6 +366,7 @@ CANDIDATES = (
     *(_logistic("logistic", "filled", scale) for scale in SCALES),
     *(_logistic("logistic, cut", "cut", scale) for scale in SCALES[:2]),
     *(_logistic("logistic, crossed", "crossed", scale) for scale in SCALES[:2]),
+    *(_logistic("logistic, words", "words", scale) for scale in SCALES_OF_WORDS),
     Candidate("trees, 3 deep", "logistic", "trees", options={"depth": 3, "rate": 0.3}),
     Candidate("trees, 6 deep", "logistic", "trees", options={"depth": 6, "rate": 0.2}),
     Candidate("tan", "tan", "columns", {"structure": "tan"}),

@@ -24,7 +24,7 @@ _OF_CANDIDATE = {  # seconds for each fold, and for each row and column (its squ
     "k-dependence": (0.006, 4e-8, 2),
     "markov-blanket": (0.015, 7e-8, 2),
 }
-_OF_REGRESSION = {"filled": 2e-7, "cut": 4e-7, "crossed": 2e-6}  # for each row, weight and fold
+_OF_REGRESSION = {"filled": 2e-7, "cut": 4e-7, "crossed": 2e-6, "words": 2e-7}  # for each row, weight and fold
 _OF_FIT = 0.003  # seconds of a fit of a regression or of Gaussian classes, whatever its rows
 _OF_COMPLETION = 1.5e-7  # for each pattern of missing cells, cube of the columns, class and fold: all steps of EM
 _OF_TREES = 6e-6  # for each row, number or indicator, class and fold

@@ -19,13 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.explanations.account import REST_OF_TEXT, Account, Contribution
+from bayeswise.explanations.account import REST_OF_TEXT, Account, Contribution, counted_word
 from bayeswise.explanations.alternatives import number_grid
 from bayeswise.explanations.answered import AnsweredAccount
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import KindError
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.auto.candidates import Member
+from bayeswise.models.auto.inputs import AsNumbers
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary
@@ -142,13 +143,29 @@ def _of_member(member: Member, batch: Batch, model: AutoModel) -> tuple[FloatArr
     terms: dict[Piece, FloatArray] = {}
     if np.isneginf(account.log_joint).all():  # impossible in every state: the member answers with its prior
         return log_prior, terms
+    named = _named_words(member, batch)
     for part in account.contributions:
         own = member.columns_of(part.column)  # a product of two columns is shared by them
         for name in own:
-            for word, said in part.parts or (("", part.log_likelihood),):
+            for word, said in part.parts or ((named.get(part.column, ""), part.log_likelihood),):
                 term = terms.setdefault((name, word), np.zeros(len(model.classes)))
                 term[places] += np.maximum(said, _IMPOSSIBLE) / len(own)
     return log_prior, terms
+
+
+def _named_words(member: Member, batch: Batch) -> dict[str, str]:
+    """The words that numbers of a member stand for, with their count; the rest of the text for absent ones."""
+    if not isinstance(member.inputs, AsNumbers):
+        return {}
+    times: dict[tuple[str, str], float] = {}
+    for text, block in zip(member.inputs.table.texts, batch.texts, strict=True):
+        first = block.counts[[0]].tocoo()
+        words = (str(block.vocabulary[place]) for place in first.col.tolist())
+        times |= {(text, word): count for word, count in zip(words, first.data.tolist(), strict=True) if count > 0}
+    return {
+        number: counted_word(piece[1], times[piece]) if piece in times else REST_OF_TEXT
+        for number, piece in member.inputs.word_of.items()
+    }
 
 
 def _integrated(log_weights: FloatArray, log_priors: FloatArray, terms: FloatArray) -> FloatArray:

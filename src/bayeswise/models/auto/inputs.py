@@ -1,7 +1,8 @@
 """What a member sees of a row: the row as it is, without its texts, or everything as numbers.
 
 Gaussian classes and regressions take numbers. Categories become indicators of their levels, a missing cell the mean of
-its column and an indicator that it is missing. Means and levels are learned from the rows that the member learns from.
+its column and an indicator that it is missing, a text an indicator for each word that tells classes apart. Means,
+levels and words are learned from the rows that the member learns from.
 Pairs of columns that say more together than one by one are crossed: products of numbers and indicators.
 """
 
@@ -15,9 +16,12 @@ from typing import ClassVar
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.errors import SchemaError
+from bayeswise.models.auto.text_words import presence, telling_words
 from bayeswise.models.description_length.discretising import codes_of, cut_points
+from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import MISSING, Batch
-from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.schema import Column, Schema
 
 RARE = 5.0  # a level with less weight has no indicator of its own
@@ -60,7 +64,8 @@ class AsNumbers:
     A category is an indicator for each level but the most frequent one, and but rare ones. `fill` stands where a number
     is missing; without it a missing number stays missing. `flagged` columns have an indicator of missing cells. Columns
     with `cuts` have, beside their number, an indicator of being above each of them. Of two columns that are crossed,
-    all numbers and indicators are multiplied with each other.
+    all numbers and indicators are multiplied with each other. Texts are left out unless `words` has an indicator for
+    some of theirs.
     """
 
     table: Schema
@@ -69,11 +74,19 @@ class AsNumbers:
     fill: FloatArray | None  # (n_numbers,)
     cuts: Mapping[str, tuple[float, ...]]
     crossed: Crossing | None = None
+    words: tuple[Vocabulary, ...] = added_later(())  # for each text those with an indicator
     keeps_categories: ClassVar[bool] = False
 
     @classmethod
     def of(
-        cls, schema: Schema, batch: Batch, *, filled: bool = True, cut: bool = False, crossed: bool = False
+        cls,
+        schema: Schema,
+        batch: Batch,
+        *,
+        filled: bool = True,
+        cut: bool = False,
+        crossed: bool = False,
+        words: bool = False,
     ) -> AsNumbers:
         """The indicators and means that rows call for."""
         weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
@@ -88,7 +101,14 @@ class AsNumbers:
         cuts = _cuts(schema, batch, weights) if cut else {}
         mean = _means(batch.values, there, weights) if filled else None
         crossing = Crossing.of(schema, batch, levels, weights, mean) if crossed and mean is not None else None
-        return cls(schema, levels, tuple(gaps), mean, cuts, crossing)
+        groups, n_groups = np.asarray(batch.groups), len(batch.group_labels)
+        told = tuple(telling_words(each, groups, n_groups, weights) for each in batch.texts) if words else ()
+        return cls(schema, levels, tuple(gaps), mean, cuts, crossing, told)
+
+    def refuse_impossible(self) -> None:
+        """Words of more or fewer texts than there are."""
+        if self.words and len(self.words) != len(self.table.texts):
+            raise SchemaError("the words are not those of the texts")
 
     # -- which numbers ----------------------------------------------------------------------------------------
     @cached_property
@@ -101,6 +121,7 @@ class AsNumbers:
         found += [(f"{name} is missing", (name,)) for name in self.flagged]
         if self.crossed is not None:
             found += [(f"{one} x {other} {k}", (one, other)) for one, other, k in self.crossed.names(self.levels)]
+        found += [(f"{name}: {word}", (name,)) for name, word in self._told_words]
         taken: set[str] = set()
         for k, (name, columns) in enumerate(found):
             while name in taken:
@@ -108,6 +129,18 @@ class AsNumbers:
             taken.add(name)
             found[k] = name, columns
         return tuple(found)
+
+    @property
+    def _told_words(self) -> list[tuple[str, Label]]:
+        """(text, word) of each indicator; without words there are none."""
+        return [(name, word) for name, words in zip(self.table.texts, self.words, strict=False) for word in words]
+
+    @cached_property
+    def word_of(self) -> dict[str, tuple[str, str]]:
+        """The text and the word of each number that stands for one; words are the last of the numbers."""
+        told = self._told_words
+        names = [name for name, _ in self.features[len(self.features) - len(told) :]]
+        return {name: (text, str(word)) for name, (text, word) in zip(names, told, strict=True)}
 
     @cached_property
     def schema(self) -> Schema:
@@ -143,6 +176,8 @@ class AsNumbers:
             parts.append(gone[:, None].astype(np.float64))
         if self.crossed is not None:
             parts += self.crossed.products(self.table, filled, batch, self.levels)
+        for place, words in enumerate(self.words):
+            parts.append(presence(batch.texts[place], words))
         numbers = np.ascontiguousarray(np.concatenate(parts, axis=1))
         nothing = np.empty((batch.n_rows, 0), dtype=np.int32)
         return replace(batch, values=numbers, codes=nothing, vocabularies=(), texts=())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,10 +13,10 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import BayeswiseError, FitError, ParameterError
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.threads import algebra_on_one_thread
-from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Extent, Member
+from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Extent, Inputs, Member
 from bayeswise.models.auto.durations import Clock, seconds_for
 from bayeswise.models.auto.explaining import offered_numbers
-from bayeswise.models.auto.left_out import LeftOut, left_out, n_folds_for
+from bayeswise.models.auto.left_out import LeftOut, left_out, n_folds_for, with_word_weight
 from bayeswise.models.auto.model import AutoModel, CandidateScore
 from bayeswise.models.auto.stacking import NEGLIGIBLE, NEGLIGIBLE_OF_MANY, Stacked, hopeful, stacked
 from bayeswise.models.auto.whole_table import gathered
@@ -117,6 +117,7 @@ class _Trials:
     tell: Tell
     notes: dict[str, str] = field(default_factory=dict)
     done: list[_Trial] = field(default_factory=list)
+    word_weight: float = 1.0  # in naive Bayes
 
     @property
     def classes(self) -> tuple[Label, ...]:
@@ -131,13 +132,14 @@ class _Trials:
         return np.ones(self.chosen.n_rows) if self.chosen.weights is None else self.chosen.weights
 
     def run(self) -> None:
-        extent = Extent.of(self.schema, self.chosen)
+        whole = Extent.of(self.schema, self.chosen)
         n_folds = n_folds_for(self.chosen.n_rows)
         folds = turns(self.truth, n_folds)
         began, clock = time.monotonic(), Clock(self.seconds)
         larger = 1.0 + (self.rows.n_rows / self.chosen.n_rows - 1.0) / n_folds  # members are learned from all rows, too
-        suited = [candidate.suited(extent) for candidate in CANDIDATES]
-        for candidate in sorted(suited, key=lambda each: each.cost(extent)):
+        suited = [candidate.suited(whole) for candidate in CANDIDATES]
+        for candidate in sorted(suited, key=lambda each: each.cost(whole.seen_by(each))):
+            extent = whole.seen_by(candidate)
             reason = candidate.refusal(extent) or candidate.refusal_of_many(extent, self.rows.n_rows)
             estimate, spent = larger * seconds_for(candidate, extent, n_folds), time.monotonic() - began
             reason = reason or (clock.refusal(estimate, spent) if self.done else "")
@@ -148,17 +150,30 @@ class _Trials:
                 continue
             self.tell(candidate.name)
             try:
-                member = candidate.learned(self.chosen, self.schema, inputs)
-                own_folds = candidate.folds(extent, folds)
-                found = left_out(candidate, member, self.chosen, self.schema, own_folds, self.classes)
+                trial = self._tried(candidate, inputs, candidate.folds(extent, folds))
             except _FAILURES as error:
                 self.notes[candidate.name] = f"it failed: {error}"
                 continue
             clock.estimated += estimate
-            self.done.append(_Trial(candidate, member, found))
+            self.done.append(trial)
         order = {candidate.name: place for place, candidate in enumerate(CANDIDATES)}
         self.done.sort(key=lambda trial: order[trial.candidate.name])
         self.notes = {name: self.notes[name] for name in order if name in self.notes}
+
+    def _tried(self, candidate: Candidate, inputs: Inputs | None, folds: IntArray) -> _Trial:
+        """The member of all rows, and what it says of rows that it never saw.
+
+        How much words count is chosen by the plain naive Bayes, which comes first.
+        """
+        if candidate.kind == "naive-bayes" and self.word_weight < 1.0:
+            candidate = replace(candidate, settings={**candidate.settings, "word_weight": self.word_weight})
+        member = candidate.learned(self.chosen, self.schema, inputs)
+        if candidate.name == "naive-bayes" and self.schema.texts:
+            member, found = with_word_weight(member, self.chosen, folds)
+            self.word_weight = member.model.settings.word_weight
+        else:
+            found = left_out(candidate, member, self.chosen, self.schema, folds, self.classes)
+        return _Trial(candidate, member, found)
 
     @property
     def _least_loss(self) -> float:

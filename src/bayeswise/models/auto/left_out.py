@@ -7,7 +7,7 @@ left-out posterior that saw its row would be too good.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,8 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.logspace import log
 from bayeswise.models.auto.candidates import Candidate, Member
+from bayeswise.models.auto.text_words import best_word_weight
+from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.schema import Schema
@@ -55,6 +57,29 @@ def left_out(
             without = candidate.learned(batch.take(outside), schema)
             log_shares[inside] = without.log_posterior(batch.take(inside), classes)
     return LeftOut(np.exp(log_shares), log_shares[rows, own], f"{int(folds.max()) + 1} folds")
+
+
+def with_word_weight(member: Member, batch: Batch, folds: IntArray) -> tuple[Member, LeftOut]:
+    """Naive Bayes whose words count as much as left-out rows say; for each row, those of the other folds."""
+    rows, truth = member.seen(batch), np.asarray(batch.groups).astype(np.int64)
+    weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+    log_whole, log_half = (
+        _counting_words(member, weight).model.leave_one_out_log_proba([rows]) for weight in (1.0, 0.5)
+    )
+    possible = np.isfinite(log_whole)
+    log_words = 2.0 * (np.where(possible, log_whole, 0.0) - np.where(possible, log_half, 0.0))
+    log_rest = log_whole - log_words
+    log_shares = np.empty_like(log_whole)
+    for fold in range(int(folds.max()) + 1):
+        inside, outside = folds == fold, folds != fold
+        told = log_rest[outside], log_words[outside], truth[outside], weights[outside]
+        log_shares[inside] = log_posterior(log_rest[inside] + best_word_weight(*told) * log_words[inside])
+    found = LeftOut(np.exp(log_shares), log_shares[np.arange(batch.n_rows), truth], "leave-one-out")
+    return _counting_words(member, best_word_weight(log_rest, log_words, truth, weights)), found
+
+
+def _counting_words(member: Member, weight: float) -> Member:
+    return replace(member, model=replace(member.model, settings=member.model.settings.changed(word_weight=weight)))
 
 
 def leaves_one_out(member: Member) -> bool:

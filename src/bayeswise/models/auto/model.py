@@ -168,6 +168,10 @@ class AutoModel(ProbabilityModel):
         for member in self.exact_members:
             if member.keeps_categories:
                 known.update(member.model.vocabularies)
+        for name in self.schema.texts:
+            told = [words for member in self.members for words in [member.words_told.get(name)] if words is not None]
+            if name not in known and told:
+                known[name] = Vocabulary.of(word for words in told for word in words)
         return known
 
     # -- what it says about rows ------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ no value: a state is ruled out by one zero, and in the complement model a state 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.engines import Request
-from bayeswise.explanations.account import Contribution
+from bayeswise.explanations.account import Contribution, counted_word
 from bayeswise.families.arithmetic.stable_functions import two_product
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
@@ -94,14 +94,18 @@ class Words:
         return parts[0].merge(parts[1]).subtract(parts[2])
 
     def scores(self, statistic: Counts, settings: NaiveBayesSettings, schema: Schema) -> WordScores:
+        place = schema.texts.index(self.columns[0])
         return WordScores(
-            self.columns[0], schema.texts.index(self.columns[0]), self.model, statistic, settings.pseudo_rows
+            self.columns[0], place, self.model, statistic, settings.pseudo_rows, word_weight=settings.word_weight
         )
 
 
 @dataclass(frozen=True)
 class WordScores:
-    """Log-probabilities of words for each state; the class weights of the Bernoulli model come from `n_texts`."""
+    """Log-probabilities of words for each state, times the weight of a word.
+
+    The class weights of the Bernoulli model come from `n_texts`.
+    """
 
     column: str
     position: int  # in Batch.texts
@@ -109,9 +113,10 @@ class WordScores:
     statistic: Counts
     alpha: float
     n_texts: FloatArray | None = None  # (n_states,)
+    word_weight: float = 1.0
 
     def with_texts(self, n_texts: FloatArray) -> WordScores:
-        return WordScores(self.column, self.position, self.model, self.statistic, self.alpha, n_texts)
+        return replace(self, n_texts=n_texts)
 
     @cached_property
     def count(self) -> FloatArray:
@@ -125,7 +130,7 @@ class WordScores:
 
     @cached_property
     def weights(self) -> Weights:
-        return Weights.of(self.model, self.count, self.alpha, self.n_texts)
+        return Weights.of(self.model, self.count, self.alpha, self.n_texts).times(self.word_weight)
 
     @cached_property
     def log_weight(self) -> tuple[FloatArray, FloatArray]:
@@ -136,7 +141,7 @@ class WordScores:
     def log_probability(self) -> FloatArray:
         """(n_states, n_words) log p(word | state), or of a text with it; minus that of the others (complement)."""
         if self.model != "bernoulli":
-            return np.ascontiguousarray(self.log_weight[0].T)
+            return np.ascontiguousarray(Weights.of(self.model, self.count, self.alpha, self.n_texts).in_full[0].T)
         log_share, zero = _log_share(self.count + self.alpha, self._texts()[:, None] + 2.0 * self.alpha, np.log(0.5))
         return np.where(zero > 0, -np.inf, log_share)
 
@@ -181,7 +186,7 @@ class WordScores:
         known = words.positions_in(self.statistic.levels)[matrix.indices[at]]
         table = self.log_weight[0]
         found = [
-            (f"{self.statistic.levels[w]}{f' ({times:g} times)' if times != 1 else ''}", times * table[w])
+            (counted_word(self.statistic.levels[w], times), times * table[w])
             for w, times in zip(known.tolist(), cells[at].tolist(), strict=True)
             if w >= 0 and times > 0
         ]
@@ -198,6 +203,7 @@ class WordScores:
             at = slice(matrix.indptr[r], matrix.indptr[r + 1])
             mine = known[at] >= 0
             out[r] = self._left_out_row(known[at][mine], cells[at][mine], int(groups[r]), rows_weight[r], fixed)
+        out *= self.word_weight
         return out
 
     def _left_out_row(self, words: Any, cells: FloatArray, group: int, weight: float, fixed: Any) -> FloatArray:
@@ -285,6 +291,10 @@ class Weights:
         if not zeros.any() and (of_all is None or not of_all.any()):
             return cls(model, table, every)
         return cls(model, table, every, np.ascontiguousarray(zeros), np.zeros(len(every)) if of_all is None else of_all)
+
+    def times(self, factor: float) -> Weights:
+        """All of it so many times; what is impossible stays so."""
+        return self if factor == 1.0 else replace(self, table=factor * self.table, every=factor * self.every)
 
     @property
     def in_full(self) -> tuple[FloatArray, FloatArray]:

@@ -63,6 +63,13 @@ class NaiveBayesSettings(Counts):
         "floor", "variance_floor is the floor of each variance, or added to it as a share of the largest one"
     )
     variance_floor: float = amount(1e-9, "smallest variance, as a share of the column's")
+    word_weight: float = setting(
+        1.0,
+        "how much each word of a text counts: less than 1 where words repeat and go together",
+        later=True,
+        above=0,
+        at_most=1,
+    )
 
     @property
     def convention(self) -> str:
