@@ -269,7 +269,7 @@ def test_em_on_complete_rows_is_the_closed_form() -> None:
 
     X, y = clouds()
     model = bw.GaussianBayes().fit(X, y).model_
-    completed = _completed(model.scatter, model.moments.columns, shared=False)
+    [completed] = _completed([model.scatter], shared=False)
     assert completed.mean == pytest.approx(model.moments.mean, rel=1e-14)
     assert completed.scatter == pytest.approx(model.moments.scatter, rel=1e-13)
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import bayeswise as bw
+from bayeswise.models.gaussian_bayes.em import complete
 
 
 def a_table_with_holes(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -79,12 +80,37 @@ def test_variances_with_holes_are_left_out_without_refits() -> None:
     assert time.process_time() - began < 2.0  # by refits it takes more than a minute
 
 
-def test_rows_left_out_together_are_those_left_out_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("covariance", ["per-class", "shared"])
+def test_rows_left_out_together_are_those_left_out_one_by_one(covariance: str, monkeypatch: pytest.MonkeyPatch) -> None:
     X, y, weights = a_table_with_holes(60)
-    model = bw.GaussianBayes().fit(X, y, weights)
+    model = bw.GaussianBayes(covariance=covariance).fit(X, y, weights)
     together = model.leave_one_out(X, y, weights)
     monkeypatch.setattr("bayeswise.models.gaussian_bayes.left_out_entries._ROWS_TOGETHER", 1)
     assert np.array_equal(together, model.leave_one_out(X, y, weights))
+
+
+@pytest.mark.filterwarnings("ignore:the covariance is singular")
+@pytest.mark.parametrize("covariance", ["per-class", "shared"])
+def test_rows_of_singular_classes_are_left_out_by_one_em_that_does_what_a_fit_of_each_does(
+    covariance: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    X, y, weights = a_table_with_holes(40)
+    X[:, 2] = X[:, 0] + X[:, 1]  # missing where one of both is
+    model = bw.GaussianBayes(covariance=covariance).fit(X, y, weights)
+    assert model.model_.singular
+    runs: list[int] = []
+
+    def counted(tables: Any, **settings: Any) -> Any:
+        runs.append(len(tables))
+        return complete(tables, **settings)
+
+    monkeypatch.setattr("bayeswise.models.gaussian_bayes.moments.complete", counted)
+    found, evidence = model.leave_one_out(X, y, weights), model.leave_one_out_evidence(X, y, weights)
+    assert runs == [40, 40]
+    for row in range(0, 40, 4):
+        again = refitted({"covariance": covariance}, X, y, weights, row)
+        assert found[row] == pytest.approx(again.predict_proba(X[row : row + 1])[0], abs=1e-10)
+        assert evidence[row] == pytest.approx(again.log_evidence(X[row : row + 1])[0], abs=1e-9)
 
 
 def test_a_leave_one_out_that_takes_long_reports_its_progress(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,11 +8,13 @@ The log-likelihood of what was seen never falls, and where steps shrink slowly t
 missing, or only whole rows, the first step is the closed form. Where the likelihood has no maximum (a class in which
 some direction never varies) variances stop at LEAST_VARIANCE of the columns' own: raising the eigenvalues of the
 covariance to it is the M step under that constraint, so that even then nothing falls.
+
+Tables that differ in a row, as those of leave-one-out, are completed together: one step of NumPy is a step of each.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,61 +67,104 @@ class Completion:
         return f"Completion({how} after {self.n_steps} steps)"
 
 
-def complete(
-    patterns: Sequence[PatternMoments],
-    stddev: FloatArray,
-    *,
-    shared: bool,
-    start: tuple[FloatArray, FloatArray] | None = None,
-) -> Completion:
-    """Run EM from the columns' own means and variances, or from means and covariances that are near the end.
+@dataclass(frozen=True)
+class Incomplete:
+    """A table with missing cells: its patterns, the stddevs of its columns, and means and covariances to start from."""
+
+    patterns: Sequence[PatternMoments]
+    stddev: FloatArray  # (n_columns,) in units
+    start: tuple[FloatArray, FloatArray] | None = None  # near the end; else the columns' own means and variances
+
+    @property
+    def n_states(self) -> int:
+        return int(self.patterns[0].weight.shape[1])
+
+
+def complete(tables: Sequence[Incomplete], *, shared: bool) -> list[Completion]:
+    """Run EM on tables of the same columns, all together; each ends as it does alone.
 
     A row without a single cell says nothing about its class and takes no part: it is completed at the end. Classes with
     covariances of their own say nothing about each other: each ends where its own steps do.
     """
-    n_states, n_columns = patterns[0].weight.shape[1], len(stddev)
-    stacks = _stacked(patterns, n_columns)
-    weight = _by_state([stack.weight for stack in stacks], stacks, np.zeros(n_states))
-    own = np.where(stddev > 0, stddev, 1.0)
-    mean = np.zeros((n_states, n_columns))
-    covariance = np.broadcast_to(np.diag(own**2), (n_states, n_columns, n_columns)).copy()
-    if start is not None:
-        mean, covariance = start[0].copy(), _raised(start[1].copy(), own)
+    table = np.repeat(np.arange(len(tables)), [each.n_states for each in tables])  # (n_states,) the table of each class
+    firsts = np.searchsorted(table, np.arange(len(tables)))
+    pools = _Pools(table if shared else np.arange(len(table)))
+    stacks = _stacked(tables, firsts)
+    weight = _by_state([stack.weight for stack in stacks], stacks, np.zeros(len(table)))
+    own = np.stack([np.where(each.stddev > 0, each.stddev, 1.0) for each in tables])[table]  # (n_states, n_columns)
+    mean, covariance = (np.concatenate(parts) for parts in zip(*map(_start, tables), strict=True))
     kept_mean, kept_scatter = mean.copy(), weight[:, None, None] * covariance
     going = weight > 0
-    log_seen, last = np.where(going, -np.inf, 0.0), np.full(n_states, np.inf)  # of each class, (n_states,)
-    log_likelihood: list[float] = []
-    leaps = _Leaps(own, shared, going)
+    log_seen, last = np.where(going, -np.inf, 0.0), np.full(len(table), np.inf)  # of each class, (n_states,)
+    log_likelihood: list[tuple[BoolArray, FloatArray]] = []  # which classes took a step, and what all of them had
+    leaps = _Leaps(own, pools)
+    active, were_going = stacks, np.ones_like(going)
     for _ in range(MOST_STEPS):
         if not going.any():
             break
-        active = [some for stack in stacks if len((some := stack.of_states(going)).state)]
+        if (going != were_going).any():
+            active = [some for stack in stacks if len((some := stack.of_states(going)).state)]
+            were_going = going.copy()
         new_mean, new_scatter, new_log_seen = _step(active, weight, mean, covariance)
-        fell = going & _fell(new_log_seen, log_seen, shared=shared)
+        fell = going & _fell(pools.total(new_log_seen), pools.total(log_seen))
         too_far = leaps.taken_back(fell, mean, covariance)
         going &= ~fell | too_far  # near a singular covariance only rounding is left: the last step was the last one up
         risen = going & ~too_far
         if not risen.any():
             continue
         log_seen = np.where(risen, new_log_seen, log_seen)
-        log_likelihood.append(float(log_seen.sum()))
+        log_likelihood.append((risen, log_seen))
         kept_mean[risen], kept_scatter[risen] = new_mean[risen], new_scatter[risen]
         new_covariance = covariance.copy()
-        new_covariance[risen] = _raised(_covariance(new_scatter, weight, covariance, shared)[risen], own)
+        new_covariance[risen] = _raised(_covariance(new_scatter, weight, covariance, pools)[risen], own[risen])
         moved = np.maximum(
             np.abs((new_mean - mean) / own).max(axis=1, initial=0.0),
-            np.abs((new_covariance - covariance) / own / own[:, None]).max(axis=(1, 2), initial=0.0),
+            np.abs((new_covariance - covariance) / own[:, None, :] / own[:, :, None]).max(axis=(1, 2), initial=0.0),
         )  # (n_states,)
-        if shared:
-            moved[:] = moved[risen].max()
+        moved = pools.largest(np.where(risen, moved, 0.0))
         mean[risen], covariance[risen] = new_mean[risen], new_covariance[risen]
         ended = (moved <= SMALLEST_STEP) | ((last <= moved) & (moved <= SMALL_STEP))
         going &= ~(risen & ended)
         last = np.where(risen, moved, last)
         leaps.take(risen & going, mean, covariance)
-    unseen = np.sum([pattern.weight.sum(axis=0) for pattern in patterns], axis=0) - weight  # (n_states,)
-    kept_scatter += np.maximum(unseen, 0.0)[:, None, None] * _covariance(kept_scatter, weight, covariance, shared)
-    return Completion(kept_mean, kept_scatter, np.array(log_likelihood), ~going)
+    unseen = np.concatenate([_weight_of_rows(each) for each in tables]) - weight  # (n_states,)
+    kept_scatter += np.maximum(unseen, 0.0)[:, None, None] * _covariance(kept_scatter, weight, covariance, pools)
+    found = []
+    for first, each in zip(firsts.tolist(), tables, strict=True):
+        of = slice(first, first + each.n_states)
+        steps = [float(logs[of].sum()) for risen, logs in log_likelihood if risen[of].any()]
+        found.append(Completion(kept_mean[of], kept_scatter[of], np.array(steps), ~going[of]))
+    return found
+
+
+def _start(table: Incomplete) -> tuple[FloatArray, FloatArray]:
+    """(n_states, n_columns) means and (n_states, n_columns, n_columns) covariances."""
+    own, n_columns = np.where(table.stddev > 0, table.stddev, 1.0), len(table.stddev)
+    if table.start is not None:
+        mean, covariance = table.start
+        return mean, _raised(covariance.copy(), np.broadcast_to(own, mean.shape))
+    return np.zeros((table.n_states, n_columns)), np.repeat(np.diag(own**2)[None], table.n_states, axis=0)
+
+
+def _weight_of_rows(table: Incomplete) -> FloatArray:
+    return np.asarray(np.sum([pattern.weight.sum(axis=0) for pattern in table.patterns], axis=0))
+
+
+class _Pools:
+    """Classes that share a covariance, of which all take a step or none: those of a pool stand side by side."""
+
+    def __init__(self, pool: IntArray) -> None:
+        self._pool, self._firsts = pool, np.searchsorted(pool, np.arange(pool[-1] + 1))
+
+    def total(self, parts: FloatArray) -> FloatArray:
+        """The sum over the pool of each class, (n_states, ...) as the parts."""
+        if len(self._firsts) == len(self._pool):
+            return parts
+        return np.asarray(np.add.reduceat(parts, self._firsts, axis=0)[self._pool])
+
+    def largest(self, parts: FloatArray) -> FloatArray:
+        """(n_states,) the largest of the pool of each class."""
+        return np.asarray(np.maximum.reduceat(parts, self._firsts)[self._pool])
 
 
 class _Leaps:
@@ -129,11 +174,11 @@ class _Leaps:
     shrink by a constant factor would end (SQUAREM, Varadhan and Roland 2008). A plain step follows each leap.
     """
 
-    def __init__(self, stddev: FloatArray, shared: bool, going: BoolArray) -> None:
-        self._stddev, self._shared = stddev, shared
+    def __init__(self, stddev: FloatArray, pools: _Pools) -> None:
+        self._stddev, self._pools = stddev, pools  # (n_states, n_columns)
         self._steps: list[FloatArray] = []  # the last three points, each (n_states, n_parameters)
-        self._since = np.zeros(len(going), dtype=int)  # plain steps since the last leap, by class
-        self._leapt = np.zeros(len(going), dtype=bool)
+        self._since = np.zeros(len(stddev), dtype=int)  # plain steps since the last leap, by class
+        self._leapt = np.zeros(len(stddev), dtype=bool)
 
     def take(self, chosen: BoolArray, mean: FloatArray, covariance: FloatArray) -> None:
         """Note where the chosen classes are, and leap with those of them that have taken three plain steps."""
@@ -166,57 +211,53 @@ class _Leaps:
         return back
 
     def _length(self, vectors: FloatArray, due: BoolArray) -> FloatArray:
-        lengths = np.sqrt((vectors**2).sum(axis=1))
-        return np.full(len(lengths), np.sqrt((lengths[due] ** 2).sum())) if self._shared else lengths
+        return np.sqrt(self._pools.total(np.where(due, (vectors**2).sum(axis=1), 0.0)))
 
     def _possible(self, covariance: FloatArray, due: BoolArray) -> BoolArray:
-        """Whether a covariance is well inside of those that are allowed; of all classes or of none if it is shared."""
-        possible = due.copy()
-        scaled = covariance[due] / self._stddev[:, None] / self._stddev
-        possible[due] = np.linalg.eigvalsh(scaled)[:, 0] > 2.0 * LEAST_VARIANCE
-        return possible & possible[due].all() if self._shared else possible
+        """Whether a covariance is well inside of those that are allowed; of all classes of a pool or of none."""
+        least, stddev = np.full(len(due), np.inf), self._stddev[due]
+        scaled = covariance[due] / stddev[:, :, None] / stddev[:, None, :]
+        least[due] = np.linalg.eigvalsh(scaled)[:, 0]
+        impossible = (least <= 2.0 * LEAST_VARIANCE).astype(np.float64)
+        return np.asarray(self._pools.largest(impossible) == 0.0)
 
     def _packed(self, mean: FloatArray, covariance: FloatArray) -> FloatArray:
         """(n_states, n_parameters) in units of the columns' stddevs."""
-        scaled = covariance / self._stddev[:, None] / self._stddev
+        scaled = covariance / self._stddev[:, :, None] / self._stddev[:, None, :]
         return np.hstack([mean / self._stddev, scaled.reshape(len(mean), -1)])
 
     def _unpacked(self, point: FloatArray) -> tuple[FloatArray, FloatArray]:
-        d = len(self._stddev)
-        covariance = point[:, d:].reshape(-1, d, d) * self._stddev[:, None] * self._stddev
+        d = self._stddev.shape[1]
+        covariance = point[:, d:].reshape(-1, d, d) * self._stddev[:, :, None] * self._stddev[:, None, :]
         return point[:, :d] * self._stddev, covariance
 
 
-def _fell(log_seen: FloatArray, before: FloatArray, *, shared: bool) -> BoolArray:
-    """Whether the log-likelihood of each class, or of all together, is less than before by more than rounding."""
-    if shared:
-        log_seen, before = np.broadcast_to(log_seen.sum(), before.shape), np.broadcast_to(before.sum(), before.shape)
+def _fell(log_seen: FloatArray, before: FloatArray) -> BoolArray:
+    """Whether a log-likelihood is less than before by more than rounding."""
     return np.asarray(log_seen < before - ROUNDING * (1.0 + np.abs(log_seen)))
 
 
-def _covariance(scatter: FloatArray, weight: FloatArray, before: FloatArray, shared: bool) -> FloatArray:
+def _covariance(scatter: FloatArray, weight: FloatArray, before: FloatArray, pools: _Pools) -> FloatArray:
     """The M step; a class without cells keeps what it had."""
-    if shared and weight.any():
-        return np.repeat(scatter.sum(axis=0)[None] / weight.sum(), len(weight), axis=0)
-    safe = np.where(weight > 0, weight, 1.0)[:, None, None]
-    return np.where(weight[:, None, None] > 0, scatter / safe, before)
+    n = pools.total(weight)[:, None, None]
+    return np.where(n > 0, pools.total(scatter) / np.where(n > 0, n, 1.0), before)
 
 
 def _raised(covariance: FloatArray, stddev: FloatArray) -> FloatArray:
     """No direction below LEAST_VARIANCE, in units of the columns' stddevs; what is above stays as it is."""
-    scaled = covariance / stddev[:, None] / stddev
+    scaled = covariance / stddev[:, :, None] / stddev[:, None, :]
     values, vectors = np.linalg.eigh(scaled)
     low = values[:, 0] < LEAST_VARIANCE  # (n_states,)
     if not low.any():
         return covariance
     lifted = (vectors[low] * np.maximum(values[low], LEAST_VARIANCE)[:, None, :]) @ np.swapaxes(vectors[low], 1, 2)
-    covariance[low] = 0.5 * (lifted + np.swapaxes(lifted, 1, 2)) * stddev[:, None] * stddev
+    covariance[low] = 0.5 * (lifted + np.swapaxes(lifted, 1, 2)) * stddev[low][:, :, None] * stddev[low][:, None, :]
     return covariance
 
 
 @dataclass(frozen=True)
 class _Stack:
-    """Patterns of one class each that show equally many columns, so that NumPy takes them together."""
+    """Patterns of one class each that show equally many columns, by class, so that NumPy takes them together."""
 
     observed: IntArray  # (n, n_observed)
     state: IntArray  # (n,) the class of each
@@ -226,7 +267,10 @@ class _Stack:
 
     def of_states(self, chosen: BoolArray) -> _Stack:
         some = chosen[self.state]
-        return self if some.all() else _Stack(*(part[some] for part in self.parts))
+        return self if some.all() else self.at(some)
+
+    def at(self, chosen: BoolArray | IntArray | slice) -> _Stack:
+        return _Stack(*(part[chosen] for part in self.parts))
 
     @property
     def parts(self) -> tuple[Any, ...]:
@@ -262,9 +306,10 @@ def _step(
 
 
 def _by_state(parts: Sequence[FloatArray], stacks: Sequence[_Stack], total: FloatArray) -> FloatArray:
-    """The sums of the parts of each class."""
+    """The sums of the parts of each class, in an order in which other classes do not matter."""
     for part, stack in zip(parts, stacks, strict=True):
-        np.add.at(total, stack.state, part)
+        starts = np.flatnonzero(np.r_[True, stack.state[1:] != stack.state[:-1]])
+        total[stack.state[starts]] += np.add.reduceat(part, starts, axis=0)
     return total
 
 
@@ -304,14 +349,26 @@ def _inverse(covariance: FloatArray) -> tuple[FloatArray, FloatArray]:
     return inverse / stddev[:, :, None] / stddev[:, None, :], log_determinant
 
 
-def _stacked(patterns: Sequence[PatternMoments], n_columns: int) -> list[_Stack]:
+def _stacked(tables: Sequence[Incomplete], firsts: IntArray) -> list[_Stack]:
     """The classes of the patterns that show at least one column, by how many they show."""
     by_width: dict[int, list[_Stack]] = {}
-    for pattern in patterns:
-        if pattern.observed.shape[1] and pattern.weight.any():
-            at, state = each = np.nonzero(pattern.weight > 0)
-            own = _Stack(pattern.observed[at], state, pattern.weight[each], pattern.mean[each], pattern.scatter[each])
-            by_width.setdefault(pattern.observed.shape[1], []).append(own)
-    most = max(1, _STACK_CELLS // max(1, n_columns**2 * patterns[0].weight.shape[1]))
-    parts = [group[k : k + most] for group in by_width.values() for k in range(0, len(group), most)]
-    return [_Stack(*map(np.concatenate, zip(*(each.parts for each in part), strict=True))) for part in parts]
+    for first, table in zip(firsts.tolist(), tables, strict=True):
+        for pattern in table.patterns:
+            if pattern.observed.shape[1] and pattern.weight.any():
+                at, state = each = np.nonzero(pattern.weight > 0)
+                sums = pattern.weight[each], pattern.mean[each], pattern.scatter[each]
+                by_width.setdefault(pattern.observed.shape[1], []).append(
+                    _Stack(pattern.observed[at], first + state, *sums)
+                )
+    most = max(1, _STACK_CELLS // max(1, len(tables[0].stddev) ** 2))
+    return [part for width in sorted(by_width) for part in _in_parts(by_width[width], most)]
+
+
+def _in_parts(stacks: Sequence[_Stack], most: int) -> Iterator[_Stack]:
+    """One stack of all, or several of at most so many patterns of each class and twice as many together."""
+    together = _Stack(*map(np.concatenate, zip(*(each.parts for each in stacks), strict=True)))
+    together = together.at(np.argsort(together.state, kind="stable"))
+    place = np.arange(len(together.state)) - np.searchsorted(together.state, together.state)  # within the class
+    first = np.maximum.accumulate(np.where(place % most == 0, np.arange(len(place)), 0)) // most
+    starts = np.flatnonzero(np.r_[True, first[1:] != first[:-1]]).tolist()
+    yield from (together.at(slice(a, b)) for a, b in zip(starts, [*starts[1:], len(place)], strict=True))

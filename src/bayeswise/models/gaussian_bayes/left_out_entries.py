@@ -17,7 +17,7 @@ from bayeswise.families.arithmetic.deviations import standard_scores
 from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.gaussian_bayes.building import Estimate, densities
-from bayeswise.models.gaussian_bayes.em import Completion, PatternMoments, complete
+from bayeswise.models.gaussian_bayes.em import Completion, Incomplete, PatternMoments, complete
 from bayeswise.models.gaussian_bayes.moments import ClassMoments, diagonals, pattern_moments
 from bayeswise.statistics.numbers.pattern_scatter import pattern_of
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
 
 _ROWS_TOGETHER = 64  # that EM leaves out at once
+_CELLS_TOGETHER = 1 << 22  # of the scatters of all their patterns
 
 
 def entries_left_out(
@@ -138,7 +139,8 @@ def completed_left_out(
 ) -> FloatArray:
     """(n_rows, n_states) log-densities, each row left out; NaN where the statistic itself must be taken apart.
 
-    Classes with covariances of their own are completed together: each row of a class is a class without that row.
+    Several rows are completed together. Where classes have covariances of their own, each row of a class is a class
+    without that row; where they share one, each row is a table without it.
     """
     patterns = pattern_moments(model.scatter, model.moments.columns)
     columns = model.moments.columns
@@ -148,24 +150,36 @@ def completed_left_out(
     places = np.array([names.index(pattern_of(there)) for there in ~np.isnan(values)], dtype=np.int64)
     stays = np.flatnonzero(model.class_weight[groups] > weights)
     shared = model.settings.is_shared
-    for rows in [np.array([row]) for row in stays] if shared else _alike(stays, groups):
-        kept = [each if shared else _of_states(each, groups[rows].astype(np.int64)) for each in patterns]
+    there = ~np.isnan(values)
+    for rows in _chunks(stays, rows_at_once(model)) if shared else _alike(model, stays, groups):
+        every = patterns if shared else [_of_states(each, groups[rows].astype(np.int64)) for each in patterns]
+        left = [list(every) for _ in rows] if shared else [every] * len(rows)
         for k, row in enumerate(rows.tolist()):
             state = int(groups[row]) if shared else k
-            there = np.flatnonzero(~np.isnan(values[row]))
-            kept[places[row]] = _without(kept[places[row]], state, weights[row], cells[row, there])
-        for row, left in zip(rows.tolist(), _moments(model, kept, groups[rows], weights[rows]), strict=True):
-            found = None if left is None else densities(left, model.settings, model.columns)
+            at = places[row]
+            left[k][at] = _without(left[k][at], state, weights[row], cells[row, there[row]])
+        moments = _moments(model, left if shared else [every], groups[rows], weights[rows])
+        for row, moment in zip(rows.tolist(), moments, strict=True):
+            found = None if moment is None else densities(moment, model.settings, model.columns)
             if found is not None and not any(spread.is_singular for spread in found.spreads):
                 log_p[row] = found.log_density(values[row : row + 1])[0]
     return log_p
 
 
-def _alike(rows: IntArray, groups: CodeArray) -> Iterator[IntArray]:
+def rows_at_once(model: GaussianBayesModel) -> int:
+    """As many as share the work of a step of EM, and whose patterns fit into memory together."""
+    cells = len(model.classes) * sum(len(observed) ** 2 for observed, _ in model.scatter.by_pattern())
+    return max(1, min(_ROWS_TOGETHER, _CELLS_TOGETHER // max(1, cells)))
+
+
+def _chunks(rows: IntArray, size: int) -> Iterator[IntArray]:
+    yield from (rows[k : k + size] for k in range(0, len(rows), size))
+
+
+def _alike(model: GaussianBayesModel, rows: IntArray, groups: CodeArray) -> Iterator[IntArray]:
     """The rows of each class, some at a time."""
     for group in np.unique(groups[rows]):
-        own = rows[groups[rows] == group]
-        yield from (own[k : k + _ROWS_TOGETHER] for k in range(0, len(own), _ROWS_TOGETHER))
+        yield from _chunks(rows[groups[rows] == group], rows_at_once(model))
 
 
 def _without(pattern: PatternMoments, group: int, weight: float, cells: FloatArray) -> PatternMoments:
@@ -183,19 +197,22 @@ def _without(pattern: PatternMoments, group: int, weight: float, cells: FloatArr
 
 
 def _moments(
-    model: GaussianBayesModel, patterns: list[PatternMoments], groups: CodeArray, weights: FloatArray
+    model: GaussianBayesModel, tables: list[list[PatternMoments]], groups: CodeArray, weights: FloatArray
 ) -> Iterator[ClassMoments | None]:
     """The moments of all classes without each row, completed again; None where EM did not end.
 
-    The patterns have the classes of the rows, each without its row; of one row and all classes if these share a
-    covariance.
+    There is one table whose classes are those of the rows, each without its row; or a table for each row, of all
+    classes, if these share a covariance.
     """
     before, shared = model.moments, model.settings.is_shared
     assert before.completion is not None
     states = np.arange(len(model.classes)) if shared else groups.astype(np.int64)
-    found = complete(patterns, before.columns.stddev, shared=shared, start=_start(model, states))
+    start = _start(model, states)
+    completed = complete([Incomplete(each, before.columns.stddev, start) for each in tables], shared=shared)
     for k, (group, weight) in enumerate(zip(groups.tolist(), weights.tolist(), strict=True)):
-        changed, own = (states, slice(None)) if shared else (states[k : k + 1], slice(k, k + 1))
+        found, own, changed = completed[0], slice(k, k + 1), states[k : k + 1]
+        if shared:
+            found, own, changed = completed[k], slice(None), states
         if not found.ended[own].all():
             yield None
             continue

@@ -10,7 +10,8 @@ and shrunk covariances are downdated entry by entry. Where that would lose digit
 of the covariance by itself) or a covariance is singular, the exact statistic is subtracted and the model is made again
 for that row, which takes milliseconds instead of microseconds. Where cells are missing, variances are downdated cell by
 cell, and full covariances, which EM completed, are completed again from where they were (left_out_entries.py): also
-milliseconds for each row. Where a class has about as many rows as columns EM takes tenths of a second for each.
+milliseconds for each row. Where a class has about as many rows as columns EM begins anew and takes many more steps, in
+which it completes the tables without each of several rows together.
 """
 
 from __future__ import annotations
@@ -23,11 +24,17 @@ import numpy as np
 
 from bayeswise.engines import summarise
 from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_gamma_ratio
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log_sum_exp
-from bayeswise.models.gaussian_bayes.building import Estimate, estimated
-from bayeswise.models.gaussian_bayes.densities import LOG_PI
-from bayeswise.models.gaussian_bayes.left_out_entries import cells_left_out, completed_left_out, entries_left_out
+from bayeswise.models.gaussian_bayes.building import Estimate, densities, estimated
+from bayeswise.models.gaussian_bayes.densities import LOG_PI, Densities
+from bayeswise.models.gaussian_bayes.left_out_entries import (
+    cells_left_out,
+    completed_left_out,
+    entries_left_out,
+    rows_at_once,
+)
+from bayeswise.models.gaussian_bayes.moments import class_moments_of_each
 from bayeswise.tables.batch import Batch
 
 if TYPE_CHECKING:
@@ -56,8 +63,13 @@ class Leaving:
 def log_joint_left_out(model: GaussianBayesModel, batch: Batch) -> FloatArray:
     """(n_rows, n_states) log p(state) + log p(row | state), the row itself left out; up to a number for each row."""
     joint = _log_joint_in_closed_form(model, batch)
-    for row in np.flatnonzero(np.isnan(joint).any(axis=1)).tolist():
-        joint[row] = _made_again(model, batch.rows(slice(row, row + 1)))
+    given = model.settings.class_prior is not None
+    for others in _made_again(model, batch, np.flatnonzero(np.isnan(joint).any(axis=1))):
+        joint[others.row] = -np.inf  # a class that vanishes is impossible
+        if others.densities is not None:
+            positions = others.model.statistics.labels.positions_in(model.statistics.labels)
+            joint[others.row, positions] = others.densities.relative(others.cells)[0]
+            joint[others.row, positions] += model.log_prior[positions] if given else others.model.log_prior
     return joint
 
 
@@ -67,10 +79,10 @@ def log_evidence_left_out(model: GaussianBayesModel, batch: Batch) -> FloatArray
     again = np.isnan(joint).any(axis=1)
     log_units = np.log(model.moments.columns.unit) if _is_in_units(model) else np.zeros(len(model.columns))
     log_evidence: FloatArray = log_sum_exp(joint) - np.where(np.isnan(batch.values), 0.0, log_units).sum(axis=1)
-    for row in np.flatnonzero(again).tolist():
-        part = batch.rows(slice(row, row + 1))
-        smaller = _without(model, part)
-        log_evidence[row] = smaller.log_evidence(part)[0] if smaller.classes else -np.inf
+    for others in _made_again(model, batch, np.flatnonzero(again)):
+        log_evidence[others.row] = -np.inf
+        if others.densities is not None:
+            log_evidence[others.row] = others.densities.log_evidence(others.cells, others.model.log_prior)[0]
     return log_evidence
 
 
@@ -196,16 +208,26 @@ def _gaps(model: GaussianBayesModel, factor: FloatArray) -> FloatArray:
     return np.asarray((white**2).sum(axis=2) * factor[0])
 
 
-def _made_again(model: GaussianBayesModel, row: Batch) -> FloatArray:
-    """(n_states,) the log joint of one row under the model of all others; a class that vanishes is impossible."""
-    smaller = _without(model, row)
-    joint = np.full(len(model.classes), -np.inf)
-    if smaller.classes:
-        positions = smaller.statistics.labels.positions_in(model.statistics.labels)
-        given = model.settings.class_prior is not None
-        joint[positions] = smaller.densities.relative(row.values)[0]
-        joint[positions] += model.log_prior[positions] if given else smaller.log_prior
-    return joint
+@dataclass(frozen=True)
+class _Others:
+    """A row, and the model of all others."""
+
+    row: int
+    cells: FloatArray  # (1, n_columns)
+    model: GaussianBayesModel
+    densities: Densities | None  # None where no class is left
+
+
+def _made_again(model: GaussianBayesModel, batch: Batch, rows: IntArray) -> Iterator[_Others]:
+    """The models of all rows but one, for each of some rows; where cells are missing EM completes several together."""
+    at_once = rows_at_once(model) if model.has_missing and model.settings.is_full else 1
+    for some in (rows[k : k + at_once].tolist() for k in range(0, len(rows), at_once)):
+        smaller = [_without(model, batch.rows(slice(row, row + 1))) for row in some]
+        sums = [each.sums for each in smaller if each.classes]
+        moments = iter(class_moments_of_each(sums, model.settings.covariance))
+        for row, each in zip(some, smaller, strict=True):
+            found = densities(next(moments), each.settings, each.columns) if each.classes else None
+            yield _Others(row, batch.values[row : row + 1], each, found)
 
 
 def _without(model: GaussianBayesModel, row: Batch) -> GaussianBayesModel:

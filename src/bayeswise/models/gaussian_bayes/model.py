@@ -116,8 +116,12 @@ class GaussianBayesModel(Classifier):
         """Weight, mean and scatter of each class, completed by EM where cells are missing."""
         if not self.classes:
             raise NotFittedError("the model has learned no rows", fix="fit it to a table with a target")
-        found = self.scatter if self.settings.is_full else self.statistic
-        return class_moments(found, self.settings.covariance)
+        return class_moments(self.sums, self.settings.covariance)
+
+    @property
+    def sums(self) -> PatternScatter | Moments:
+        """What the moments are made of."""
+        return self.scatter if self.settings.is_full else self.statistic
 
     @cached_property
     def densities(self) -> Densities:

@@ -6,13 +6,15 @@ a column on a scale of 1e6 (or 1e-300) costs a digit.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
-from bayeswise.models.gaussian_bayes.em import Completion, PatternMoments, complete
+from bayeswise.models.gaussian_bayes.em import Completion, Incomplete, PatternMoments, complete
 from bayeswise.statistics import Moments, PatternScatter, Scatter
 
 CONSTANT_SPREAD = 2.0**-26
@@ -69,13 +71,27 @@ def diagonals(scatter: FloatArray) -> FloatArray:
 
 def class_moments(statistic: PatternScatter | Moments, form: str) -> ClassMoments:
     """Closed form for complete rows and for columns taken one by one; EM for correlated columns with missing values."""
+    [found] = class_moments_of_each([statistic], form)
+    return found
+
+
+def class_moments_of_each(statistics: Sequence[PatternScatter | Moments], form: str) -> list[ClassMoments]:
+    """Those of several tables of the same columns; EM takes them together, and each comes out as it does alone."""
+    by_em = [statistic for statistic in statistics if _needs_em(statistic, form)]
+    completed = iter(_completed(by_em, shared=form == "shared") if by_em else ())
+    return [next(completed) if _needs_em(each, form) else _in_closed_form(each) for each in statistics]
+
+
+def _needs_em(statistic: PatternScatter | Moments, form: str) -> TypeGuard[PatternScatter]:
+    return form in ("per-class", "shared") and isinstance(statistic, PatternScatter) and bool(statistic.incomplete)
+
+
+def _in_closed_form(statistic: PatternScatter | Moments) -> ClassMoments:
     columns = columns_of(statistic)
     if isinstance(statistic, Moments):
         return _of_moments(statistic, columns)
     if not statistic.incomplete:
         return _of_complete(statistic.complete, columns)
-    if form in ("per-class", "shared"):
-        return _completed(statistic, columns, shared=form == "shared")
     return _by_column(statistic, columns)
 
 
@@ -142,11 +158,16 @@ def _by_column(statistic: PatternScatter, columns: Columns) -> ClassMoments:
     return ClassMoments(weights, mean, mean_low, weights[:, None] * variance, columns)
 
 
-def _completed(statistic: PatternScatter, columns: Columns, *, shared: bool) -> ClassMoments:
-    completion = complete(pattern_moments(statistic, columns), columns.stddev, shared=shared)
-    mean, mean_low = columns.from_units(completion.mean)
-    weight = statistic.weight_of_rows.to_floats()
-    return ClassMoments(weight, mean, mean_low, completion.scatter, columns, completion)
+def _completed(statistics: Sequence[PatternScatter], *, shared: bool) -> list[ClassMoments]:
+    """Those of several tables, by EM."""
+    columns = [columns_of(statistic) for statistic in statistics]
+    tables = [Incomplete(pattern_moments(*each), each[1].stddev) for each in zip(statistics, columns, strict=True)]
+    found = []
+    for statistic, own, completion in zip(statistics, columns, complete(tables, shared=shared), strict=True):
+        mean, mean_low = own.from_units(completion.mean)
+        weight = statistic.weight_of_rows.to_floats()
+        found.append(ClassMoments(weight, mean, mean_low, completion.scatter, own, completion))
+    return found
 
 
 def pattern_moments(statistic: PatternScatter, columns: Columns) -> list[PatternMoments]:
