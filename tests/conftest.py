@@ -81,6 +81,14 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         scheduling.longest_first(items)
 
 
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Spark ends with its last test, so that a browser in another worker has its turn."""
+    sessions = item.config.stash.get(spark_of_tests.SESSIONS, None)
+    if sessions is not None and "PYTEST_XDIST_WORKER" in os.environ and scheduling.is_last_of_spark(item, nextitem):
+        sessions.stop()
+
+
 # -- a temporary folder that must be empty at the end ----------------------------------------------------------
 
 FOLDER = pytest.StashKey[Path]()

@@ -6,7 +6,10 @@ when the other has ended. All tests of Spark are in files that have its name, an
 
 from __future__ import annotations
 
-from pathlib import PurePath
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import pytest
@@ -53,10 +56,43 @@ def unit_of(nodeid: str) -> str:
     return "spark" if "spark" in PurePath(path).name and path.startswith("tests/") else path
 
 
+def is_last_of_spark(item: pytest.Item, following: pytest.Item | None) -> bool:
+    """Whether a worker needs no session of Spark after this test."""
+    return unit_of(item.nodeid) == "spark" and (following is None or unit_of(following.nodeid) != "spark")
+
+
 def longest_first(items: list[pytest.Item]) -> None:
-    """Files in the order of LONG, then the others as they are; every worker does the same."""
+    """Files in the order of LONG, then the others as they are; every worker does the same.
+
+    What needs a cluster of Spark is the last of its unit: the session that the others share is started once.
+    """
     place = {unit_of(path): k for k, path in enumerate(LONG)}
-    items.sort(key=lambda item: place.get(unit_of(item.nodeid), len(LONG)))
+    items.sort(key=lambda item: (place.get(unit_of(item.nodeid), len(LONG)), _needs_cluster(item)))
+
+
+def _needs_cluster(item: pytest.Item) -> bool:
+    return "spark_cluster" in getattr(item, "fixturenames", ())
+
+
+_turns: list[object] = []  # what this process holds
+
+
+@contextmanager
+def by_turns() -> Iterator[None]:
+    """What starts processes and threads by the hundred, Spark or a browser, waits for the one in another worker.
+
+    A machine may limit how many there are. The lock is on this file, so that nothing is left behind.
+    """
+    if _turns:
+        yield
+        return
+    with Path(__file__).open() as turn:
+        fcntl.flock(turn, fcntl.LOCK_EX)
+        _turns.append(turn)
+        try:
+            yield
+        finally:
+            _turns.clear()
 
 
 def scheduler(config: pytest.Config, log: Producer) -> object:

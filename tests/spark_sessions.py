@@ -14,15 +14,32 @@ import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.scheduling import by_turns
+
 LOCAL = "local[2,4]"  # a task that fails, as one whose Python does not start, is tried again, as on a cluster
-# What is compiled once and runs for seconds is not worth the time of the second compiler.
-JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# What is compiled once and runs for seconds is not worth the time of the second compiler. Pools are those of two cores
+# on every machine: processes and threads may be limited.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ActiveProcessorCount=2"
+FEW_THREADS = {
+    "spark.cleaner.referenceTracking": "false",  # which forgets broadcasts by a hundred threads for each executor
+    "spark.resultGetter.threads": "1",
+    "spark.rpc.io.clientThreads": "1",
+    "spark.rpc.io.serverThreads": "1",
+    "spark.rpc.netty.dispatcher.numThreads": "2",
+    "spark.shuffle.io.clientThreads": "1",
+    "spark.shuffle.io.serverThreads": "1",
+    "spark.shuffle.mapOutput.dispatcher.numThreads": "1",
+    "spark.sql.broadcastExchange.maxThreadThreshold": "2",
+    "spark.sql.resultQueryStage.maxThreadThreshold": "2",
+    "spark.sql.shuffleExchange.maxThreadThreshold": "2",
+}
 
 
 def find_java() -> bool:
@@ -56,17 +73,20 @@ class SparkSessions:
     master: str = ""
     session: Any = None
     port: int = field(default_factory=_free_port)  # of the server of Spark Connect, for all sessions
+    turn: ExitStack = field(default_factory=ExitStack)
 
     def of(self, master: str) -> Any:
         if master != self.master or self.session._jsc.sc().isStopped():
             self.stop()
+            self.turn.enter_context(by_turns())
             self.master, self.session = master, self._started(master)
         return self.session
 
     def stop(self) -> None:
         if self.session is not None:
             self.session.stop()
-            self.session = None
+            self.master, self.session = "", None
+        self.turn.close()
 
     def remote(self) -> Any:
         """A session of Spark Connect, on a server in the process of the session on two threads."""
@@ -93,6 +113,7 @@ class SparkSessions:
             "spark.local.dir": str(self.folder),
             "spark.sql.warehouse.dir": str(self.folder / "warehouse"),
             "spark.executorEnv.PYTHONPATH": str(Path(__file__).parents[1]),
+            **FEW_THREADS,
         }
         words = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
         os.environ["PYSPARK_SUBMIT_ARGS"] = shlex.join([*words, "pyspark-shell"])
@@ -101,8 +122,11 @@ class SparkSessions:
             return started(master)
 
 
+SESSIONS = pytest.StashKey[SparkSessions]()
+
+
 @pytest.fixture(scope="session")
-def spark_sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSessions]:
+def spark_sessions(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSessions]:
     """The sessions of this run."""
     if not find_java():
         reason = "SPARK IS NOT TESTED: no Java 17 (set JAVA_HOME, or install openjdk-17-jre-headless)"
@@ -110,6 +134,7 @@ def spark_sessions(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SparkSe
         pytest.skip(reason)
     os.environ["PYSPARK_PYTHON"] = sys.executable
     sessions = SparkSessions(tmp_path_factory.mktemp("spark"))
+    request.config.stash[SESSIONS] = sessions
     yield sessions
     sessions.stop()
 

@@ -20,8 +20,11 @@ from bayeswise.workbench.app import guarded
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.safety import Access, Limits
 from bayeswise.workbench.workspace import Workspace
+from tests.scheduling import by_turns
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
+# What a browser isolates in processes of their own is not tested, and processes and threads may be limited.
+FEW_PROCESSES = ["--in-process-gpu", "--enable-features=NetworkServiceInProcess2", "--renderer-process-limit=1"]
 HOME = "http://127.0.0.1:8642"
 
 
@@ -119,8 +122,8 @@ def browser() -> Iterator[Browser]:
     path = chromium()
     if path is None and not os.environ.get("CI"):
         pytest.skip("there is no Chromium on this machine: apt install chromium")
-    with sync_playwright() as playwright:
-        yield (started := playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]))
+    with by_turns(), sync_playwright() as playwright:
+        yield (started := playwright.chromium.launch(executable_path=path, args=["--no-sandbox", *FEW_PROCESSES]))
         started.close()
 
 
