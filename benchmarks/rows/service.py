@@ -231,7 +231,7 @@ class Asking:
         """Ours and the peer's: of several rounds the one in which the server was least disturbed."""
         if size not in self.found:
             rows = applicants(self.rows)
-            requests = max(self.clients, round(self.requests * max(size.scale, 0.05)))
+            requests = max(self.clients, round(self.requests * max(size.scale, 0.01)))
             rounds: list[list[Measured]] = [[], []]
             with asked() as servers:
                 for server in servers:
@@ -290,9 +290,9 @@ class Memory:
     requests: int
 
     def run(self, size: Size) -> Outcome:
-        requests = max(500, round(self.requests * size.scale))
+        requests = max(200, round(self.requests * size.scale))
         with asked() as (server, _):
-            measured(server, applicants(1), max(200, requests // 10), 8)
+            measured(server, applicants(1), max(50, requests // 10), 8)
             before = server.resident_bytes
             measured(server, applicants(1), requests, 8)
             grown = (server.resident_bytes - before) / 2**20

@@ -101,6 +101,8 @@ def line(verb: tuple[str, ...], random: Random) -> list[str]:
     for option in [*chosen, *random.sample(options, min(n_more, len(options)))]:
         if option not in chosen or random.random() < 0.9:
             words += [random.choice(option.opts), *([] if option.is_flag else [value(option, subject, random)])]
+    if verb in USUAL and random.random() < 0.9:
+        words += USUAL[verb]
     if random.random() < 0.3:
         words.append("--json")
     if random.random() < 0.05:
@@ -171,6 +173,7 @@ LIKELY: dict[str, tuple[str, ...]] = {
     "score": ("bic", "bdeu", "k2"),
     "method": ("exact", "climb", "gibbs", "likelihood"),
 }
+USUAL = {("compare",): ("--models", "naive-bayes,logistic")}  # seconds for all kinds, which `fit` tries as well
 ALMOST_ANYTHING = ("1", "2", "0.5", "3", "0", "yes", "no", "play", "amount", "wind=weak", "all", "auto")
 
 

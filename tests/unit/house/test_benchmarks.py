@@ -6,19 +6,20 @@ import re
 import time
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 
 import pytest
 
 from bayeswise import _kernels
 from benchmarks.__main__ import announced, select
 from benchmarks.harness import Figure, Outcome, Race, Row, Size, cells, cpu_time, run_all
+from benchmarks.rows import growth
 from benchmarks.rows.service import kept
 
 PEERS_OF_RACES_ALONE = {"empulse", "skactiveml", "sklearnex"}  # too large to be asked of everybody who runs the tests
 SMALL = Size(scale=0.001, csv_gigabytes=0.001, repeats=1)
-
-
 ROWS = list(select([], SMALL))
+measured_once = cache(growth.measured_here)
 
 
 @pytest.fixture(scope="module")
@@ -33,8 +34,18 @@ def test_every_row_of_the_service_runs_on_the_servers_of_the_tests(row: Row) -> 
     assert row.run(SMALL).ours > -100.0  # memory may be given back
 
 
+@pytest.mark.parametrize("row", [row for row in ROWS if row.what.startswith("growth with")], ids=lambda row: row.what)
+def test_every_row_of_growth_runs_without_a_process_of_its_own(row: Row, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(growth, "measured", measured_once)
+    assert row.run(SMALL).ours >= 0.0
+
+
+def test_growth_is_measured_in_processes_of_their_own() -> None:
+    assert growth.seconds("classes", 2, repeats=1) > 0.0
+
+
 @pytest.mark.parametrize(
-    "row", [row for row in ROWS if not re.match("service|.*Spark", row.what)], ids=lambda row: row.what
+    "row", [row for row in ROWS if not re.match("service|growth with|.*Spark", row.what)], ids=lambda row: row.what
 )
 def test_every_row_runs(row: Row) -> None:
     try:
