@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
+from hypothesis import given
 
 from bayeswise.foundation.errors import SchemaError
-from bayeswise.tables.schema.labels import Vocabulary, as_label, as_levels, label_of, label_type_of
+from bayeswise.tables.schema.labels import Vocabulary, as_label, as_levels, label_key, label_of, label_type_of
 
 AWKWARD = ["🎉🇩🇪", "שלום", "line\nbreak", "nul\0byte", "x" * 10_000, "", " a", "nan", "None", "101", "\ud800"]
 
@@ -118,3 +121,21 @@ def test_declared_levels_must_be_labels_of_their_column() -> None:
     assert as_levels([1, 2], "number", "grade") == (1.0, 2.0)
     with pytest.raises(SchemaError, match=r"'a' of column 'grade' is not a label of type integer"):
         as_levels([1, "a"], "integer", "grade")
+
+
+@given(
+    one=st.lists(st.sampled_from([3, -1, 2**70, 0, 1]), unique=True),
+    other=st.lists(st.sampled_from([3, -1, 2**70, 0, 1, True, 1.0, "1"]), unique_by=repr),
+)
+def test_integers_by_themselves_are_what_they_are_among_other_labels(one: list[Any], other: list[Any]) -> None:
+    mine, theirs = Vocabulary(one), Vocabulary(other)
+    keys = [label_key(label) for label in other]
+    assert mine.positions_in(theirs).tolist() == [keys.index(key) if key in keys else -1 for key in map(label_key, one)]
+    assert [label_key(label) for label in mine.union(theirs)] == sorted({*map(label_key, one), *keys})
+    assert mine.is_canonical == (one == sorted(one))
+    assert mine.begins(theirs) == ([label_key(label) for label in one] == keys[: len(one)])
+
+
+def test_an_integer_that_is_named_twice_is_refused() -> None:
+    with pytest.raises(SchemaError, match="the label 3 is named twice"):
+        Vocabulary([3, 1, 3])

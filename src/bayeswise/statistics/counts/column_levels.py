@@ -170,9 +170,10 @@ def _alike(shown: BoolArray) -> Iterator[tuple[BoolArray, IntArray]]:
         yield shown[np.argmax(full)], np.flatnonzero(full)
     rest = np.flatnonzero(~full)
     if len(rest):
-        kinds, which = np.unique(shown[rest], axis=0, return_inverse=True)
-        for k, kind in enumerate(kinds):
-            yield kind, rest[which.ravel() == k]
+        rows = np.ascontiguousarray(shown[rest]).view(np.dtype((np.void, shown.shape[1]))).ravel()  # one item each
+        kinds, which = np.unique(rows, return_inverse=True)
+        for k, kind in enumerate(kinds.view(np.bool_).reshape(len(kinds), -1)):
+            yield kind, rest[which == k]
 
 
 def _first_equal(forms: Sequence[Form]) -> IntArray:

@@ -12,7 +12,7 @@ import math
 import operator
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from functools import cached_property
 from itertools import repeat
 from typing import Any, Literal, TypeAlias, get_args
@@ -73,8 +73,9 @@ def label_key(label: Label) -> LabelKey:
     return _RANKS[type(label)], label
 
 
-def _all_text(labels: tuple[Any, ...]) -> bool:
-    return set(map(type, labels)) <= {str}
+def _are_plain(types: Set[type]) -> bool:
+    """Whether labels of these types are all texts or all integers, which are known by their value alone."""
+    return types <= {str} or types <= {int}
 
 
 class Vocabulary(Sequence[Label]):
@@ -87,8 +88,10 @@ class Vocabulary(Sequence[Label]):
     labels: tuple[Label, ...]
 
     def __init__(self, labels: Iterable[Any] = ()) -> None:
-        self.labels = tuple(label_of(label) for label in labels)
-        if len(self._codes) != len(self.labels):
+        given = tuple(labels)
+        plain = _are_plain(set(map(type, given)))
+        self.labels = given if plain else tuple(map(label_of, given))
+        if len(set(given) if plain else self._codes) != len(self.labels):
             twice = next(label for k, label in enumerate(self.labels) if self._codes[label_key(label)] != k)
             raise SchemaError(f"the label {twice!r} is named twice", fix="name each label once")
 
@@ -96,7 +99,7 @@ class Vocabulary(Sequence[Label]):
     def of(cls, labels: Iterable[Any]) -> Vocabulary:
         """The distinct labels in canonical order: flags, integers, numbers, text; each by value."""
         given = tuple(labels)
-        if _all_text(given):
+        if _are_plain(set(map(type, given))):
             return cls.trusted(tuple(sorted(set(given))))
         distinct = {label_key(label_of(label)) for label in given}
         return cls.trusted(tuple(label for _, label in sorted(distinct)))
@@ -144,7 +147,7 @@ class Vocabulary(Sequence[Label]):
     @cached_property
     def is_canonical(self) -> bool:
         """Whether the labels stand in canonical order."""
-        keys: Sequence[Any] = self.labels if self.is_text else [label_key(label) for label in self.labels]
+        keys: Sequence[Any] = self.labels if _are_plain(self.types) else [label_key(label) for label in self.labels]
         return all(map(operator.lt, keys, keys[1:]))
 
     def __len__(self) -> int:
@@ -200,7 +203,7 @@ class Vocabulary(Sequence[Label]):
         return Vocabulary.of((*self.labels, *other.labels))
 
     def _has_all(self, other: Vocabulary) -> bool:
-        if self.is_text and other.is_text:
+        if _are_plain(self.types | other.types):
             return self.codes_by_value.keys() >= set(other.labels)
         return all(label_key(label) in self._codes for label in other.labels)
 
@@ -208,7 +211,7 @@ class Vocabulary(Sequence[Label]):
         """For each label its position in the other vocabulary, -1 if it is not there."""
         if self.begins(other):
             return np.arange(len(self.labels))
-        if self.is_text and other.is_text:
+        if _are_plain(self.types | other.types):
             found = map(other.codes_by_value.get, self.labels, repeat(-1))
             return np.fromiter(found, dtype=np.int64, count=len(self.labels))
         return np.array([other._codes.get(label_key(label), -1) for label in self.labels], dtype=np.int64)
