@@ -9,6 +9,6 @@ schema.py           the frozen result
 labels.py           labels of states and levels, never silently merged
 names.py            names of columns, and suggestions for mistyped ones
 null_words.py       words that mean a missing value
-findings.py         what was found, as plain data
+table_facts.py      what was found, as plain data
 notes.py            notes and advice on columns, and how two schemas differ
 """

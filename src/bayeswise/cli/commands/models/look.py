@@ -9,8 +9,8 @@ import typer
 from bayeswise.cli.options import columns, reading
 from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.output.writing import json_document
-from bayeswise.tables.schema.findings import report, stops
 from bayeswise.tables.schema.inference import examine, find_leaks
+from bayeswise.tables.schema.table_facts import report, stops
 
 
 def run(
