@@ -7,6 +7,7 @@ which merge them; the rest is merged here. A task that is lost is run again, as 
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import threading
@@ -183,7 +184,19 @@ def _leaf(work: Pass[Any], form: Form, batches: Iterator[pa.RecordBatch]) -> Ite
     number, cores = (0, 1) if task is None else (int(task.partitionId()), int(task.cpus()))
     with limit_threads(cores):
         answer = partitions.answer(work, lambda: streamed(form, batches), number)
+    _freeze_modules()
     yield _as_batch(number, answer)
+
+
+def _freeze_modules() -> None:
+    """Exempt what a worker has loaded from the garbage collection that Spark makes there after every task.
+
+    It looks through all objects of all modules, which takes longer than many a partition, and finds nothing.
+    """
+    from pyspark import TaskContext
+
+    if TaskContext.get() is not None and not gc.get_freeze_count():
+        gc.freeze()
 
 
 def _joined(work: Pass[Any], batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -212,6 +225,7 @@ def _answered_rows(
         arrays = [pa.array(found[name], _ARROW_OF_ANSWERS[storage]) for name, storage in answer.fields.items()]
         names = [*batch.schema.names, *(f"c{batch.num_columns + k}" for k in range(len(arrays)))]
         yield pa.RecordBatch.from_arrays([*batch.columns, *arrays], names)
+    _freeze_modules()
 
 
 # -- where the pass was asked for -----------------------------------------------------------------------------

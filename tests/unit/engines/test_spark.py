@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -146,6 +147,16 @@ def test_an_executor_that_is_killed_does_not_change_a_byte(spark_cluster: Any, t
     fragile = frame.repartition(4).mapInArrow(lambda batches: _kill_once(str(marker), batches), frame.schema)
     assert digest(fragile, "averaged") == digest(TABLE, "averaged")
     assert marker.exists()
+
+
+def test_a_worker_does_not_look_for_garbage_among_its_modules_after_every_task(frame: Any) -> None:
+    def frozen(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for _ in batches:
+            pass
+        yield pa.RecordBatch.from_arrays([pa.array([gc.get_freeze_count()])], ["n"])
+
+    digest(frame, "averaged")
+    assert max(row["n"] for row in frame.repartition(16).mapInArrow(frozen, "n long").collect()) > 1_000
 
 
 def test_arrays_and_maps_are_ignored_or_refused(spark: Any) -> None:
