@@ -69,7 +69,14 @@ def test_binary_weights_against_arithmetic_of_fifty_digits() -> None:
     assert np.isclose(model.intercept_[0], float(b), rtol=1e-13)
 
 
-def test_many_classes_and_columns_by_conjugate_gradients_reach_the_same_weights() -> None:
+@pytest.mark.parametrize("copied", [True, False])
+def test_many_classes_and_columns_by_conjugate_gradients_reach_the_same_weights(
+    copied: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a copy of the rows in single precision, and without, where they would take too much memory."""
+    if not copied:
+        monkeypatch.setattr("bayeswise.models.regression.solving.conjugate_gradients.MOST_COPIED", 3_000 * 40 - 1)
+        monkeypatch.delattr("bayeswise._kernels.softmax_roughly_along")
     generator = np.random.default_rng(0)
     X = generator.standard_normal((3_000, 40)) @ (np.eye(40) + 0.2 * generator.standard_normal((40, 40)))
     scores = X @ generator.standard_normal((40, 30)) / 3

@@ -26,6 +26,7 @@ PATIENCE = 10  # products with the Hessian in one step, before a better precondi
 MOST_DENSE = 4_000  # weights
 MANY_ROWS, FEW_ROWS = 40_000, 10_000
 SINGLE_PRECISION = (1e-6, 1e6)  # standard deviations whose squares and products a float32 holds with room to spare
+MOST_COPIED = 250_000_000  # cells that are kept in single precision, too: 1 GB
 
 
 class AppliedLoss(Protocol):
@@ -65,7 +66,7 @@ def minimise_softmax(
     values, vectors = np.linalg.eigh(products)
     spreads = np.sqrt(np.diag(products) / loss.rows.total_weight)
     fits = (spreads >= SINGLE_PRECISION[0]) & (spreads <= SINGLE_PRECISION[1])
-    roughly = bool(np.all(fits | (spreads == 0.0)))
+    roughly = loss.rows.matrix.size <= MOST_COPIED and bool(np.all(fits | (spreads == 0.0)))
     if loss.rows.n_rows >= MANY_ROWS:
         step = loss.rows.n_rows // FEW_ROWS
         lighter = Penalty(penalty.kind, penalty.scale * np.sqrt(step), penalty.free, penalty.freedom)
