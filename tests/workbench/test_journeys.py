@@ -178,6 +178,7 @@ def test_nothing_confirmed_is_lost_when_the_server_is_killed(browser: Browser, f
             each.forgive("ERR_CONNECTION_REFUSED")
             each.forgive("404")
             each.forgive("ERR_CONNECTION_RESET")
+            each.forgive("ERR_SOCKET_NOT_CONNECTED")  # of a connection that was kept open
             each.forgive("ERR_EMPTY_RESPONSE")
     again.end()
 
