@@ -404,3 +404,14 @@ def test_a_slow_completion_is_extrapolated_to_its_end(form: str) -> None:
     assert completion is not None and completion.converged and completion.n_steps < 200
     likelihood = completion.log_likelihood
     assert (np.diff(likelihood) >= -1e-12 * (1.0 + np.abs(likelihood[1:]))).all()
+
+
+def test_a_row_that_was_never_learned_leaves_no_raw_error_when_it_is_left_out() -> None:
+    """What remains without such a row need not be a covariance: it is taken apart with care, and shrunk."""
+    generator = np.random.default_rng(0)
+    learned, others = generator.normal(size=(2, 20, 3))
+    y = ["a", "b"] * 10
+    tables = [{f"x{k}": rows[:, k].tolist() for k in range(3)} | {"y": y} for rows in (learned, others)]
+    model = bw.fit(tables[0], "y", model="gaussian", shrinkage=0.1)
+    posterior = np.asarray(model.leave_one_out(tables[1]))
+    assert np.isfinite(posterior).all() and np.allclose(posterior.sum(axis=1), 1.0)

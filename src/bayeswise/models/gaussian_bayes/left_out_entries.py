@@ -83,7 +83,8 @@ def _log_densities(
     scores: FloatArray = away / np.sqrt(variance)
     log_root = 0.5 * np.log(variance).sum(axis=1)
     if model.settings.is_full:
-        lower = _factors(model, scale, own, step, divisor, variance)
+        lower, proper = _factors(model, scale, own, step, divisor, variance)
+        enough &= proper
         scores = np.asarray(np.linalg.solve(lower, scores.transpose(1, 2, 0)).transpose(2, 0, 1), dtype=np.float64)
         log_root += np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
     log_p = -0.5 * (scores**2).sum(axis=2).T - log_root[:, None] - away.shape[2] * HALF_LOG_TWO_PI
@@ -104,8 +105,11 @@ def _factors(
     step: FloatArray,
     divisor: FloatArray,
     variance: FloatArray,
-) -> FloatArray:
-    """(n_rows, n_columns, n_columns) Cholesky factors of the shrunk correlations."""
+) -> tuple[FloatArray, BoolArray]:
+    """(n_rows, n_columns, n_columns) Cholesky factors of the shrunk correlations, and which rows have one.
+
+    Without a row that is not among those that were learned, correlations need not be any.
+    """
     stddev = np.sqrt(variance)
     covariance = (scale - step[:, None, None] * own[:, :, None] * own[:, None, :]) / divisor[:, None, None]
     correlation = covariance / stddev[:, :, None] / stddev[:, None, :]
@@ -115,7 +119,12 @@ def _factors(
     share = _oracle(correlation, _rows_left(model, divisor)) if isinstance(asked, str) else np.full(len(own), asked)
     correlation *= (1.0 - share)[:, None, None]
     correlation[:, diagonal, diagonal] = 1.0
-    return np.asarray(np.linalg.cholesky(correlation))
+    try:
+        return np.asarray(np.linalg.cholesky(correlation)), np.ones(len(own), dtype=bool)
+    except np.linalg.LinAlgError:
+        proper = np.asarray(np.linalg.eigvalsh(correlation)[:, 0] > len(scale) * np.finfo(float).eps)
+        correlation[~proper] = np.eye(len(scale))
+        return np.asarray(np.linalg.cholesky(correlation)), proper
 
 
 def _rows_left(model: GaussianBayesModel, divisor: FloatArray) -> FloatArray:
