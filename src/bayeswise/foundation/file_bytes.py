@@ -19,7 +19,7 @@ def is_read_once(path: Path) -> bool:
     """True for pipes, sockets and devices, and for descriptors, which some systems do not open anew."""
     try:
         mode = path.stat().st_mode
-    except OSError:  # opening it says what is wrong
+    except (OSError, ValueError):  # ValueError: not a name of a file; opening it says what is wrong
         return False
     return not (stat.S_ISREG(mode) or stat.S_ISBLK(mode)) or str(path.parent) in _DESCRIPTORS
 
@@ -51,9 +51,10 @@ def content_of(path: str | os.PathLike[str], most: int, what: str) -> bytes:
         else:
             with Path(path).open("rb") as file:
                 data = file.read(most + 1)
-    except OSError as error:
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else "no file can have this name"
         raise SourceError(
-            f"cannot read {shortened(os.fspath(path))!r}: {error.strerror}", fix=f"name a file that holds {what}"
+            f"cannot read {shortened(os.fspath(path))!r}: {why}", fix=f"name a file that holds {what}"
         ) from None
     if len(data) > most:
         raise SourceError(
