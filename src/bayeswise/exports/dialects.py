@@ -10,7 +10,7 @@ import numpy as np
 
 from bayeswise.exports.expression import Levels
 from bayeswise.foundation.errors import ExportError, NotInstalledError, ParameterError
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import guess, is_broken
 from bayeswise.tables.schema.labels import Label
 
 Sql: TypeAlias = Any  # an expression of sqlglot, which is loaded on demand
@@ -54,7 +54,7 @@ class Dialect:
         return True if self.name in ("duckdb", "sqlite", "postgres") else None
 
     def quoted(self, name: str) -> Sql:
-        if "\x00" in name or _is_broken(name):
+        if "\x00" in name or is_broken(name):
             raise ExportError(f"the name {name!r} cannot be written in SQL", fix="rename the column, and fit again")
         return self.sql.to_identifier(name, quoted=True)
 
@@ -96,7 +96,7 @@ class Dialect:
 
     def holds(self, label: Label) -> bool:
         """Whether a cell of the database can hold the label at all."""
-        return not (isinstance(label, str) and _is_broken(label))
+        return not (isinstance(label, str) and is_broken(label))
 
     def label(self, label: Label) -> Sql:
         if isinstance(label, bool):
@@ -213,8 +213,3 @@ class Postgres(Dialect):
     def _case(self, cases: list[tuple[Any, Any]], otherwise: Sql) -> Sql:
         ifs = [self.sql.If(this=condition, true=then) for condition, then in cases]
         return self.sql.Case(ifs=ifs, default=otherwise)
-
-
-def _is_broken(text: str) -> bool:
-    """Half of a surrogate pair, which no encoding writes."""
-    return any("\ud800" <= character <= "\udfff" for character in text)

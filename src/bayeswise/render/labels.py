@@ -114,6 +114,15 @@ def _visible(character: str) -> str:
 _SHOWN = 8
 
 
+def is_broken(text: str) -> bool:
+    """Whether it has half of a surrogate pair, which no encoding writes.
+
+    >>> is_broken("café"), is_broken(chr(0xD800))
+    (False, True)
+    """
+    return any("\ud800" <= character <= "\udfff" for character in text)
+
+
 def closest(label: object, among: Iterable[Value]) -> Value | None:
     """The one whose text is most alike, whatever its case; None if none is.
 

@@ -13,6 +13,7 @@ import typer
 from bayeswise.cli.options.columns import NullWords
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import KindError, UsageError
+from bayeswise.render.labels import is_broken
 
 if TYPE_CHECKING:
     from bayeswise.foundation.progress import Bar
@@ -92,7 +93,7 @@ def null_words(null: Sequence[str] | None, like: Schema | None) -> tuple[str, ..
     if null is None:
         return words_of(like)
     for word in null:
-        if any("\ud800" <= character <= "\udfff" for character in word):  # halves of pairs, which no cell can hold
+        if is_broken(word):
             raise UsageError(f"--null {word!r} is not text", fix="give a word that stands in cells")
     if like is not None and remembered(null) != like.null_words:
         say(f"Missing values are {described(null)}, by --null; the model was fitted with {described(like.null_words)}.")
