@@ -13,6 +13,7 @@ import typer.core
 from bayeswise.cli.options import completion
 from bayeswise.foundation.errors import ParameterError, UsageError
 from bayeswise.render.labels import guess
+from bayeswise.render.numbers import exact
 
 if TYPE_CHECKING:
     from bayeswise.tables.schema.labels import Label
@@ -33,8 +34,6 @@ def numbers_by_name(pieces: Iterable[str], option: str, example: str) -> dict[st
     >>> numbers_by_name(["lab=1/2"], "--price", "lab=5")
     {'lab': 0.5}
     """
-    from bayeswise.render.numbers import exact
-
     return {name: float(exact(text, f"{option} {name}")) for name, text in by_number(pieces, option, example).items()}
 
 

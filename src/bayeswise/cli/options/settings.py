@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 import typer
 
 from bayeswise.cli.options.pairs import ManyPairs
+from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import ParameterError, UsageError
 from bayeswise.models.registry import MODELS, ModelKind
 
@@ -111,8 +112,6 @@ class FitCommand(LearnCommand):
 
 
 def _named_today(words: Sequence[str], earlier: Mapping[str, str]) -> list[str]:
-    from bayeswise.cli.output.writing import say
-
     found: list[str] = []
     for word in words:
         name, equals, value = word.partition("=")

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from bayeswise.foundation.errors import DataError, UsageError
+from bayeswise.render.labels import guess
+from bayeswise.render.numbers import exact
 
 if TYPE_CHECKING:
     from bayeswise.cli.options.reading import Reading
@@ -45,8 +47,6 @@ def named_numbers(text: str, what: str, example: str) -> tuple[str, dict[str, fl
     >>> named_numbers("beta:successes=1/2,failures=.5", "--prior", "beta:successes=1,failures=1")
     ('beta', {'successes': 0.5, 'failures': 0.5})
     """
-    from bayeswise.render.numbers import exact
-
     name, _, listed = text.partition(":")
     pairs = [part.partition("=") for part in listed.split(",")] if listed else []
     if not name or any(not sign or not key.strip() for key, sign, _ in pairs):
@@ -61,7 +61,6 @@ def family_of(text: str) -> Any:
     (Poisson(), NormalMean(stddev=2.0))
     """
     from bayeswise import families
-    from bayeswise.render.labels import guess
 
     name, given = named_numbers(text, "family", "normal, or binomial:trials=5")
     if name not in FAMILIES:
@@ -77,8 +76,6 @@ def family_of(text: str) -> Any:
 def numbers_of(data: Sequence[str] | None, rows: str | None, column: str | None, reader: Reading) -> list[float]:
     """The numbers of a sample; missing ones of a table are left out."""
     import math
-
-    from bayeswise.render.numbers import exact
 
     if rows is None:
         return [float(exact(text, "--data")) for text in _typed(data, column)]

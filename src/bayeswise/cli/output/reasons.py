@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise.cli.options.costs import new_prior
 from bayeswise.cli.options.one_row import OneRow
 from bayeswise.cli.options.pairs import class_of
-from bayeswise.cli.output.writing import say
+from bayeswise.cli.output.writing import json_document, say
 from bayeswise.explanations import Account, Flip, Steps
 from bayeswise.foundation.atomic import replacing_text
 from bayeswise.foundation.errors import KindError, ParameterError
@@ -84,8 +85,6 @@ def action_explained(
     """Why this action, what would change it, and the page or picture of the states that decide it."""
     from rich.console import Console
 
-    from bayeswise.cli.options.costs import new_prior
-    from bayeswise.cli.output.writing import json_document
     from bayeswise.decisions.policy.action_account import ActionAccount, action_named, with_change, with_prior
 
     _refuse_other_posterior(model, one, account)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
-from bayeswise.cli.output.table_text import JsonLines, Reading
+from bayeswise.cli.output.table_text import CsvText, JsonArray, JsonDocument, JsonLines, Reading
 from bayeswise.foundation.errors import StoreError, UsageError, quoted, shortened
 
 if TYPE_CHECKING:
@@ -110,8 +110,6 @@ class TableForm:
         return text if self.packing is None else PackedText(text, _PACKERS[self.packing]())
 
     def _plain(self, source: Any, schema: Schema, as_json: bool, raw: bool, about: dict[str, Any], totals: Any) -> Text:
-        from bayeswise.cli.output.table_text import CsvText, JsonArray, JsonDocument, JsonLines, Reading
-
         reading = Reading.of(source, schema)
         if as_json:
             return JsonDocument(about, totals, reading)

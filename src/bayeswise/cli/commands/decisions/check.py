@@ -11,7 +11,8 @@ import typer
 
 from bayeswise.cli.options import costs as costs_option
 from bayeswise.cli.options import reading
-from bayeswise.cli.output.writing import say
+from bayeswise.cli.options.reading import load_for
+from bayeswise.cli.output.writing import json_document, say
 from bayeswise.foundation.errors import CheckFailed, UsageError
 from bayeswise.foundation.progress import Bar
 from bayeswise.render.numbers import number
@@ -61,9 +62,6 @@ def run(
 
     Without --cv the rows must not be training rows. --prior, or the prior of the costs file, applies to these rows.
     """
-    from bayeswise.cli.options.reading import load_for
-    from bayeswise.cli.output.writing import json_document
-
     if max_cost is not None and math.isnan(max_cost):
         raise UsageError("--max-cost is not a number", fix="write what a case may cost, such as 3.5")
     from bayeswise.evaluation.report import promise_lines

@@ -12,6 +12,7 @@ import typer
 from bayeswise.cli.options import costs as calibrating
 from bayeswise.cli.options import costs as costs_option
 from bayeswise.cli.options import reading
+from bayeswise.cli.options.reading import load_for
 from bayeswise.cli.output.writing import TableOutput, say, write_rows
 from bayeswise.foundation.errors import FitError, UsageError
 from bayeswise.foundation.progress import Bar
@@ -70,7 +71,6 @@ def run(
     (over). --why appends the three columns with the largest effect on the odds: × 3 triples the odds in favour of the
     action, × 0.5 halves them. `bayeswise explain --costs` explains one row in full.
     """
-    from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.answer_stream import kept_columns
     from bayeswise.cli.output.table_form import TableForm
 

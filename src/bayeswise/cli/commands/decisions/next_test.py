@@ -8,6 +8,11 @@ import typer
 
 from bayeswise.cli.options import columns
 from bayeswise.cli.options import costs as costs_option
+from bayeswise.cli.options.pairs import numbers_by_name
+from bayeswise.cli.options.reading import load_for
+from bayeswise.cli.output.writing import json_document
+from bayeswise.render.numbers import exact, number
+from bayeswise.render.terminal import aligned
 
 if TYPE_CHECKING:
     from bayeswise.decisions.information import NextTest
@@ -43,9 +48,6 @@ def run(
     are free.
     """
     from bayeswise.cli.options.one_row import typed_row
-    from bayeswise.cli.options.pairs import numbers_by_name
-    from bayeswise.cli.options.reading import load_for
-    from bayeswise.cli.output.writing import json_document
     from bayeswise.evaluation.empty_columns import next_test_for
 
     fitted = load_for("next-test", model, "predict_proba", "classes")
@@ -66,8 +68,6 @@ def run(
 
 
 def _numbers(cells: Any, names: tuple[str, ...]) -> dict[str, float]:
-    from bayeswise.render.numbers import exact
-
     return {name: float(exact(cells[name], f"--row {name}")) for name in names if name in cells}
 
 
@@ -90,9 +90,6 @@ def _facts(answer: NextTest) -> dict[str, Any]:
 
 
 def _lines(answer: NextTest) -> list[str]:
-    from bayeswise.render.numbers import number
-    from bayeswise.render.terminal import aligned
-
     now, perfect = number(answer.expected_cost), number(answer.perfect)
     lines = [f"now: {answer.action} at {now}; knowing the state is worth {perfect}"]
     tests = [

@@ -10,7 +10,9 @@ import typer
 
 from bayeswise.cli.commands.decisions.check import Checking, evaluated
 from bayeswise.cli.options import reading
-from bayeswise.cli.output.writing import check_output, say
+from bayeswise.cli.options.reading import load_for
+from bayeswise.cli.output.writing import check_output, json_document, say
+from bayeswise.foundation.atomic import replacing_text
 
 if TYPE_CHECKING:
     from bayeswise.decisions.costs.costs import Costs
@@ -35,10 +37,7 @@ def run(
     The page is a single file without scripts or external resources. It ends with an explanation of the closest call of
     each action.
     """
-    from bayeswise.cli.options.reading import load_for
-    from bayeswise.cli.output.writing import json_document
     from bayeswise.evaluation.report import report_page
-    from bayeswise.foundation.atomic import replacing_text
 
     fitted = load_for("report", model, "predict_proba", "classes", "schema")
     decision = asked.decision(fitted)

@@ -10,6 +10,7 @@ import typer
 from bayeswise.cli.options import costs as costs_option
 from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.options.pairs import numbers_by_name
+from bayeswise.cli.output.writing import json_document
 from bayeswise.foundation.errors import UsageError
 
 
@@ -33,7 +34,6 @@ def run(
     bayeswise thresholds decision.toml --prior spam=.2 ham=.8
     bayeswise thresholds loan.toml --row amount=5000
     """
-    from bayeswise.cli.output.writing import json_document
     from bayeswise.decisions.policy.rule import rule
 
     if (file is None) == (costs is None):

@@ -13,8 +13,9 @@ import typer
 
 from bayeswise.cli.options.command import AsJson, as_command
 from bayeswise.cli.options.pairs import ManyPairs, by_name, class_of, group_of_verbs, numbers_by_name
-from bayeswise.cli.output.writing import Picture, check_output, check_picture, saved, say
+from bayeswise.cli.output.writing import Picture, check_output, check_picture, json_document, saved, say
 from bayeswise.foundation.errors import UsageError
+from bayeswise.render.numbers import exact
 
 if TYPE_CHECKING:
     from bayeswise.diagrams import InfluenceDiagram
@@ -65,8 +66,6 @@ class Answering:
 
     def print(self, answer: tuple[Any, list[str]]) -> None:
         """Facts as JSON, or lines for a reader."""
-        from bayeswise.cli.output.writing import json_document
-
         facts, lines = answer
         document = facts if isinstance(facts, dict) else {"rows": facts}
         print(json_document(document) if self.as_json else "\n".join(lines))
@@ -340,8 +339,6 @@ VERBS: dict[str, tuple[Callable[..., None], str]] = {
 
 def _points(text: str) -> list[tuple[float, float]]:
     """X:U,X:U,... as pairs of numbers."""
-    from bayeswise.render.numbers import exact
-
     found = []
     for piece in text.split(","):
         x, colon, u = piece.partition(":")

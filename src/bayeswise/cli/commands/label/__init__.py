@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bayeswise.cli.options import columns, reading
-from bayeswise.cli.output.writing import Raw, check_output, say
+from bayeswise.cli.options.costs import read_decision
+from bayeswise.cli.options.reading import load_for
+from bayeswise.cli.output.writing import Raw, check_output, json_document, say
 from bayeswise.foundation.errors import BayeswiseError, FitError, UsageError
 
 if TYPE_CHECKING:
@@ -92,7 +94,6 @@ def run(
     from bayeswise.acquisition.session import Session
     from bayeswise.cli.commands.label.labelling import Labelling
     from bayeswise.cli.commands.label.pool import PoolTable, SessionFiles
-    from bayeswise.cli.output.writing import json_document
 
     if reading.STDIN in files:
         raise UsageError("standard input is for the answers", fix="name the pool as a file")
@@ -201,16 +202,12 @@ def _default_strategy(costs: Any) -> str:
 def _decision(path: str | None) -> DecisionFile | None:
     if path is None:
         return None
-    from bayeswise.cli.options.costs import read_decision
-
     return read_decision(path)
 
 
 def _model(path: str | None) -> Any:
     if path is None:
         return None
-    from bayeswise.cli.options.reading import load_for
-
     return load_for("label", path, "learn", "forget", "probability", "classes")
 
 

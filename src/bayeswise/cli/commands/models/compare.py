@@ -11,10 +11,13 @@ import typer
 
 from bayeswise.cli.options import columns, reading
 from bayeswise.cli.options.command import AsJson
-from bayeswise.cli.output.writing import json_document
+from bayeswise.cli.options.costs import read_decision
+from bayeswise.cli.output.writing import json_document, say
 from bayeswise.foundation.errors import FitError, UsageError
 from bayeswise.foundation.progress import Bar
+from bayeswise.render.numbers import interval, number, percent
 from bayeswise.render.plain import json_number
+from bayeswise.render.terminal import aligned
 
 if TYPE_CHECKING:
     from bayeswise.decisions.costs.decision_file import DecisionFile
@@ -55,8 +58,6 @@ def run(
     the difference row by row. Intervals are 95 %, corrected for shared training rows. With --by bits four readings
     of naive Bayes are compared by the bits that model and rows take together.
     """
-    from bayeswise.cli.output.writing import say
-
     source = reader.open(files)
     overrides = kinds.asked_for([column.name for column in source.columns])
     if by == "cost" and costs is None:
@@ -99,9 +100,6 @@ def fit_command(files: Sequence[str], target: str, model: str, typed: Mapping[st
 
 def comparison_lines(found: Comparison) -> Iterator[str]:
     """The table, the best first."""
-    from bayeswise.render.numbers import interval, number, percent
-    from bayeswise.render.terminal import aligned
-
     with_cost = found.by == "cost"
     rows = [["", "model", *(["cost per case"] if with_cost else []), "log-loss", "errors", "worse than the best by"]]
     for line in found.models:
@@ -147,7 +145,6 @@ def comparison_facts(found: Comparison, target: str, command: str) -> dict[str, 
 
 
 def _by_bits(source: Source, target: str, costs: str | None, overrides: dict[str, Any], as_json: bool) -> None:
-    from bayeswise.cli.output.writing import say
     from bayeswise.models.description_length.comparing import LEVEL, compare_table
 
     interval = f"{100 * LEVEL:.4g} % interval, corrected for shared training rows"
@@ -165,8 +162,6 @@ def _by_bits(source: Source, target: str, costs: str | None, overrides: dict[str
 
 
 def _decision_of(path: str, target: str) -> DecisionFile:
-    from bayeswise.cli.options.costs import read_decision
-
     decision = read_decision(path)
     if decision.target is not None and decision.target != target:
         raise FitError(f"{path} is about {decision.target!r}, not about {target!r}", fix=f"use -t {decision.target}")
@@ -210,9 +205,6 @@ def _finite(number: float) -> float | None:
 
 
 def _page(lines: Sequence[Any]) -> Iterator[str]:
-    from bayeswise.render.numbers import interval, number, percent
-    from bayeswise.render.terminal import aligned
-
     with_cost = lines[0].cost is not None
     rows = [["model", "bits", "log-loss", "errors", *(["cost"] if with_cost else [])]]
     for line in lines:

@@ -8,7 +8,8 @@ import typer
 
 from bayeswise.cli.options import costs as costs_option
 from bayeswise.cli.options import reading
-from bayeswise.cli.output.writing import Picture, check_output, check_picture, say
+from bayeswise.cli.options.reading import load_for
+from bayeswise.cli.output.writing import Picture, check_output, check_picture, json_document, say
 from bayeswise.foundation.atomic import replacing_text
 from bayeswise.foundation.errors import KindError, UsageError
 
@@ -64,7 +65,6 @@ def run(
     the distance of the posterior from the threshold, and what would change the action.
     """
     from bayeswise.cli.options.one_row import row_of_table, typed_row
-    from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.reasons import (
         action_explained,
         change_text,
@@ -74,7 +74,6 @@ def run(
         show,
         steps_of,
     )
-    from bayeswise.cli.output.writing import json_document
     from bayeswise.explanations import Account, change_of
 
     fitted = load_for("explain", model, "explain", "schema")

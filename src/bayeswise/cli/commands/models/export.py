@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from bayeswise.cli.options.reading import STDIN
-from bayeswise.cli.output.writing import check_output, output, say, size_text
+from bayeswise.cli.options.costs import read_decision
+from bayeswise.cli.options.reading import STDIN, load_for
+from bayeswise.cli.output.writing import check_output, json_document, output, say, size_text
 from bayeswise.foundation.errors import KindError, UsageError
 
 
@@ -55,8 +56,6 @@ def run(
     p_CLASS. Missing values (NULL) and unseen levels are treated as by the model; rows that the model would refuse have
     NULL. A belief network is written in other formats by `bayeswise network convert`.
     """
-    from bayeswise.cli.options.costs import read_decision
-
     fitted = _loaded(model)  # first: a belief network is neither
     if (dialect is None) == (onnx is None):
         raise UsageError("export writes a query or a graph", fix="add --sql DIALECT or --onnx FILE")
@@ -84,7 +83,6 @@ def run(
 
 
 def _loaded(path: str) -> Any:
-    from bayeswise.cli.options.reading import load_for
     from bayeswise.networks.formats import FORMATS
 
     if Path(path).suffix.lower() in FORMATS or Path(path).suffix.lower() == ".gz":
@@ -115,6 +113,4 @@ def _write_graph(model: Any, path: str, decision: Any, as_json: bool) -> None:
 
 
 def _print_json(facts: dict[str, Any]) -> None:
-    from bayeswise.cli.output.writing import json_document
-
     sys.stdout.write(json_document(facts) + "\n")

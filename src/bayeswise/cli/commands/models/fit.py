@@ -13,8 +13,16 @@ import typer
 
 from bayeswise.cli.options import columns, reading
 from bayeswise.cli.options import costs as decision_option
+from bayeswise.cli.options.reading import load_for
 from bayeswise.cli.options.settings import what_was_typed, with_settings
-from bayeswise.cli.output.writing import check_model_output, default_model_name, reported_warnings, saved, say
+from bayeswise.cli.output.writing import (
+    check_model_output,
+    default_model_name,
+    json_document,
+    reported_warnings,
+    saved,
+    say,
+)
 from bayeswise.foundation.errors import NotInstalledError, UsageError
 from bayeswise.foundation.progress import Bar
 from bayeswise.models.registry import NAMES
@@ -126,8 +134,6 @@ def run(
     new one is whole.
     """
     from bayeswise.cli.options.fitting import FitRequest, chosen_kind, facts_of
-    from bayeswise.cli.options.reading import load_for
-    from bayeswise.cli.output.writing import json_document
     from bayeswise.models.fitting import learned_like, with_calibration
 
     model_like = None if like is None else load_for("fit --like", like, "schema", "settings")

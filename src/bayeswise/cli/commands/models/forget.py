@@ -9,7 +9,8 @@ import typer
 
 from bayeswise.cli.options import reading
 from bayeswise.cli.options.command import AsJson
-from bayeswise.cli.output.writing import check_model_output, reported_warnings, saved, say
+from bayeswise.cli.options.reading import load_for
+from bayeswise.cli.output.writing import check_model_output, json_document, reported_warnings, saved, say
 from bayeswise.foundation.errors import NotMergedError
 from bayeswise.foundation.progress import Bar
 
@@ -51,8 +52,6 @@ def run(
     (recorded in MODEL.forgotten beside the model); nothing is written then. With --rows, rows that are not those that
     remain are refused, too.
     """
-    from bayeswise.cli.options.reading import load_for
-    from bayeswise.cli.output.writing import json_document
     from bayeswise.models.base.facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
 
     fitted = load_for("forget", model, "forget", "statistics")

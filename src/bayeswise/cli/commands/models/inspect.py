@@ -6,7 +6,9 @@ from typing import Annotated
 
 import typer
 
-from bayeswise.cli.output.writing import Picture, check_picture, say
+from bayeswise.cli.options.reading import load_with_facts
+from bayeswise.cli.output.writing import Picture, check_picture, json_document, say
+from bayeswise.foundation.errors import KindError
 
 
 def run(
@@ -21,9 +23,6 @@ def run(
     bayeswise inspect play.bayeswise --json | jq .columns
     bayeswise inspect tree.bayeswise --png tree.png
     """
-    from bayeswise.cli.options.reading import load_with_facts
-    from bayeswise.cli.output.writing import json_document
-    from bayeswise.foundation.errors import KindError
     from bayeswise.models.base.facts import about_model
     from bayeswise.models.files import inner_of, kind_of
 

@@ -10,8 +10,11 @@ from typing import Annotated, Any
 import typer
 
 from bayeswise.cli.options.command import AsJson
-from bayeswise.cli.output.writing import check_model_output, reported_warnings, saved, say
+from bayeswise.cli.options.reading import load_for
+from bayeswise.cli.output.writing import check_model_output, json_document, reported_warnings, saved, say
 from bayeswise.foundation.errors import KindError, UsageError
+from bayeswise.render.labels import quoted
+from bayeswise.render.terminal import plain_table
 
 
 def run(
@@ -29,8 +32,6 @@ def run(
 
     The models must have the same columns and settings; use `fit --like`.
     """
-    from bayeswise.cli.options.reading import load_for
-    from bayeswise.cli.output.writing import json_document
     from bayeswise.models.base.facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
     from bayeswise.models.base.table_model import capabilities_of
 
@@ -78,8 +79,6 @@ def show(facts: dict[str, Any], loaded: list[Any]) -> None:
 
     from bayeswise.cli.output.look_page import class_table
     from bayeswise.models.base.facts import weight_of
-    from bayeswise.render.labels import quoted
-    from bayeswise.render.terminal import plain_table
 
     unit = "rows" if loaded[0].schema.weight is None else "weight"
     lines = plain_table()

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli.options import reading
+from bayeswise.cli.options.reading import load_for
 from bayeswise.cli.output.writing import TableOutput, say, write_rows
 from bayeswise.foundation.errors import KindError, UsageError
 from bayeswise.foundation.progress import Bar
+from bayeswise.render.labels import quoted
 
 if TYPE_CHECKING:
     from bayeswise.cli.output.answer_stream import Answers, Layout, Tally
@@ -43,7 +45,6 @@ def run(
     holds the mean, and stddev is appended as well. Cells and the order of rows are unchanged. Counts of missing and
     unseen values go to stderr.
     """
-    from bayeswise.cli.options.reading import load_for
     from bayeswise.cli.output.answer_stream import kept_columns
     from bayeswise.cli.output.table_form import TableForm
 
@@ -106,7 +107,6 @@ def answering(model: Any, path: str, *, proba: bool, evidence: bool, quantiles: 
 
 
 def _remarks(layout: Layout, target: str, opaque: list[str], tally: Tally) -> Iterator[str]:
-    from bayeswise.render.labels import quoted
     from bayeswise.tables.schema.notes import cells_of
 
     if layout.answer != target:

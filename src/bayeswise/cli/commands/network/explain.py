@@ -15,6 +15,7 @@ import typer
 from bayeswise.cli.commands.network import Given, NetworkFile, Soft, evidence_from, network_from, soft_from
 from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.output.writing import check_output, json_document, saved, say
+from bayeswise.foundation.atomic import write_bytes
 from bayeswise.render.numbers import interval, number
 from bayeswise.render.terminal import aligned
 
@@ -47,8 +48,6 @@ def explain(
     account = network.explain(node, evidence, state=state, soft=likelihoods)
     entries = network.sensitivity(node, evidence, soft=likelihoods)[:sensitivity] if sensitivity else []
     if html is not None:
-        from bayeswise.foundation.atomic import write_bytes
-
         write_bytes(html, account.to_html().encode("utf-8"))
         say(saved(html, False))
     if as_json:

@@ -10,6 +10,7 @@ import typer
 from bayeswise.cli.commands.network import edge_from, network_from, strength_facts
 from bayeswise.cli.options import columns
 from bayeswise.cli.options.command import AsJson
+from bayeswise.cli.options.pairs import by_name
 from bayeswise.cli.options.reading import Watched, open_table
 from bayeswise.cli.output.writing import check_output, json_document, saved, say
 from bayeswise.foundation.errors import UsageError
@@ -227,7 +228,6 @@ def _method(method: str, missing: str, graph: str | None, names: Sequence[str]) 
 
 def _cuts_of(typed: Sequence[str] | None, names: Sequence[str]) -> dict[str, list[float]]:
     from bayeswise.cli.options.fitting import numbers_of
-    from bayeswise.cli.options.pairs import by_name
 
     pairs = by_name(typed or (), names, "--cuts", "age=30,50")
     return {name: list(numbers_of(text, f"--cuts {name}={text}")) for name, text in pairs.items()}

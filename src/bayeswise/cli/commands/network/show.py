@@ -20,6 +20,7 @@ from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.options.pairs import by_name
 from bayeswise.cli.options.reading import open_table
 from bayeswise.cli.output.writing import check_output, json_document, saved, say
+from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import UsageError
 from bayeswise.foundation.progress import StepsBar
 
@@ -187,8 +188,6 @@ def _check_places(svg: str | None, html: str | None, inputs: list[str]) -> None:
 
 def _draw(picture: Picture, dot: bool, svg: str | None, html: str | None) -> None:
     """The drawing in each form that was asked for; - is stdout."""
-    from bayeswise.foundation.atomic import write_bytes
-
     if dot:
         print(picture.dot())
     for path, text in ((svg, picture.svg), (html, picture.html)):

@@ -7,9 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bayeswise.cli.options import reading
-from bayeswise.cli.options.typed_sample import Data, InColumn, Rows
-from bayeswise.cli.output.writing import Picture, check_output, check_picture, say
-from bayeswise.foundation.errors import UsageError
+from bayeswise.cli.options.typed_sample import Data, InColumn, Rows, family_of, labels_of, named_numbers, numbers_of
+from bayeswise.cli.output.writing import Picture, check_output, check_picture, json_document, say
+from bayeswise.foundation.errors import ParameterError, UsageError
+from bayeswise.render.labels import shown
+from bayeswise.render.numbers import number
+from bayeswise.render.terminal import aligned
 
 if TYPE_CHECKING:
     from bayeswise.families.inspection.belief_history import BeliefHistory
@@ -66,8 +69,6 @@ def run(
 
     The interval holds the parameter with probability 95 %.
     """
-    from bayeswise.cli.options.typed_sample import labels_of, numbers_of
-    from bayeswise.cli.output.writing import json_document
     from bayeswise.families.inspection.belief_history import BeliefHistory
 
     inputs = [] if rows is None else [rows]
@@ -96,8 +97,6 @@ def _prior(text: str, family: str | None) -> tuple[Any, Any]:
     from dataclasses import fields
 
     from bayeswise import families
-    from bayeswise.cli.options.typed_sample import family_of, named_numbers
-    from bayeswise.foundation.errors import ParameterError
 
     name, given = named_numbers(text, "the prior", _EXAMPLE)
     if name == "dirichlet" and given and family is None:
@@ -136,10 +135,6 @@ def _records(columns: dict[str, list[Any]]) -> list[dict[str, Any]]:
 
 
 def _lines(history: BeliefHistory, columns: dict[str, list[Any]]) -> list[str]:
-    from bayeswise.render.labels import shown
-    from bayeswise.render.numbers import number
-    from bayeswise.render.terminal import aligned
-
     n = len(history.beliefs)
     places = list(range(n)) if n <= _MOST_SHOWN else [*range(_MOST_SHOWN // 2), *range(n - _MOST_SHOWN // 2, n)]
     rows = [list(columns)]

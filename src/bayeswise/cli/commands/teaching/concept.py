@@ -11,6 +11,7 @@ from bayeswise.cli.options import columns, reading
 from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.output.writing import json_document
 from bayeswise.foundation.errors import row_number
+from bayeswise.render.labels import shown
 from bayeswise.render.numbers import number
 
 _MOST_SHOWN = 20
@@ -105,8 +106,6 @@ def _agreeing(n_concepts: int) -> str:
 
 
 def _concept_text(concept: Mapping[str, Any]) -> str:
-    from bayeswise.render.labels import shown
-
     if all(level is None for level in concept.values()):
         return "(nothing)"
     demands = [f"{shown(name)} = {shown(level)}" for name, level in concept.items() if level != "?"]

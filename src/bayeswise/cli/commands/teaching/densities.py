@@ -7,8 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli.options import costs as costs_option
-from bayeswise.cli.output.writing import Picture, check_picture, say
+from bayeswise.cli.options.reading import load_for
+from bayeswise.cli.options.typed_sample import named_numbers
+from bayeswise.cli.output.writing import Picture, check_picture, json_document, say
 from bayeswise.foundation.errors import UsageError
+from bayeswise.render.labels import shown
+from bayeswise.render.numbers import number, percent
+from bayeswise.render.terminal import aligned
 
 if TYPE_CHECKING:
     from bayeswise.decisions.policy.feature_rule import FeatureRule
@@ -62,8 +67,6 @@ def run(
     The error of the best rule is irreducible; that of a boundary chosen by hand is larger by what is reducible. Two
     columns are drawn as a plane, with the regions of classes, or of actions with --costs.
     """
-    from bayeswise.cli.output.writing import json_document
-
     if (model is None) == (not classes):
         raise UsageError("a model or classes are needed", fix=f"name a model file, or add {_EXAMPLE}")
     if boundary and costs is not None:
@@ -102,12 +105,7 @@ def _plane(
     """Two columns of a model: the share of the plane that each class or action has, and the picture."""
     from collections import Counter
 
-    from bayeswise.cli.options.reading import load_for
-    from bayeswise.cli.output.writing import json_document
-    from bayeswise.render.labels import shown
-    from bayeswise.render.numbers import percent
     from bayeswise.render.plain import json_value
-    from bayeswise.render.terminal import aligned
 
     typed = [name for name, value in others.items() if value]
     if model is None or typed or len(columns) != 2:
@@ -137,15 +135,12 @@ def _draw(densities: ClassDensities, rule: FeatureRule | None, cuts: list[float]
 
 
 def _of_model(path: str, column: str | None) -> ClassDensities:
-    from bayeswise.cli.options.reading import load_for
-
     found: ClassDensities = load_for("densities", path, "class_densities", "schema").class_densities(column)
     return found
 
 
 def _given(typed: list[str] | None, column: str | None) -> ClassDensities:
     """CLASS=FAMILY:NAME=NUMBER,..., each once."""
-    from bayeswise.cli.options.typed_sample import named_numbers
     from bayeswise.explanations.class_densities import ClassDensities
     from bayeswise.families.distributions import distribution
 
@@ -228,10 +223,6 @@ def _actions(rule: FeatureRule) -> list[dict[str, Any]]:
 
 
 def _lines(facts: dict[str, Any]) -> list[str]:
-    from bayeswise.render.labels import shown
-    from bayeswise.render.numbers import number
-    from bayeswise.render.terminal import aligned
-
     decided = "action" if "risk" in facts else "class"
     rows = [[shown(facts["column"]), f"best {decided}"]]
     for piece in facts["regions"]:
@@ -249,9 +240,6 @@ def _lines(facts: dict[str, Any]) -> list[str]:
 
 
 def _interval(piece: dict[str, Any]) -> str:
-    from bayeswise.render.labels import shown
-    from bayeswise.render.numbers import number
-
     if "level" in piece:
         return shown(piece["level"])
     low, high = piece["from"], piece["to"]

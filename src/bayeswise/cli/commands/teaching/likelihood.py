@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli.options import reading
-from bayeswise.cli.options.typed_sample import Data, InColumn, Rows
-from bayeswise.cli.output.writing import Picture, check_picture, say
+from bayeswise.cli.options.pairs import numbers_by_name
+from bayeswise.cli.options.typed_sample import Data, InColumn, Rows, family_of, numbers_of
+from bayeswise.cli.output.writing import Picture, check_picture, json_document, say
+from bayeswise.render.numbers import count, number
+from bayeswise.render.terminal import aligned
 
 if TYPE_CHECKING:
     from bayeswise.families.inspection.likelihood import Likelihood, Stationary
@@ -41,9 +44,6 @@ def run(
 
     Parameters that are not drawn are those of the maximum, or those of --at.
     """
-    from bayeswise.cli.options.pairs import numbers_by_name
-    from bayeswise.cli.options.typed_sample import family_of, numbers_of
-    from bayeswise.cli.output.writing import json_document
     from bayeswise.families.inspection.likelihood import Likelihood
 
     check_picture(png, [] if rows is None else [rows])
@@ -76,9 +76,6 @@ def _facts(likelihood: Likelihood, place: Stationary) -> dict[str, Any]:
 
 
 def _lines(likelihood: Likelihood, name: str, place: Stationary) -> list[str]:
-    from bayeswise.render.numbers import count, number
-    from bayeswise.render.terminal import aligned
-
     word = "maximum" if name == "maximum" else "at these parameters"
     value = number(likelihood.at(**place.parameters), 6)
     head = f"{likelihood.family.name}, {count(len(likelihood.data))} values; log-likelihood {value} {word}"
