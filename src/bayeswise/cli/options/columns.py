@@ -15,13 +15,6 @@ Categories: TypeAlias = Annotated[
 Numbers: TypeAlias = Annotated[
     list[str] | None, typer.Option("--number", metavar="COL", help="Read a column as a number.")
 ]
-Counts: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--count", metavar="COL", help="Read a column as a count.")
-]
-Flags: TypeAlias = Annotated[list[str] | None, typer.Option("--binary", metavar="COL", help="Read a column as a flag.")]
-Texts: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--text", metavar="COL", help="Read a column as free text.")
-]
 Ignored: TypeAlias = Annotated[list[str] | None, typer.Option("--ignore", metavar="COL", help="Leave a column out.")]
 NullWords: TypeAlias = Annotated[
     list[str] | None,
@@ -37,9 +30,9 @@ class Kinds:
 
     category: Categories = None
     number: Numbers = None
-    count: Counts = None
-    binary: Flags = None
-    text: Texts = None
+    count: Annotated[list[str] | None, typer.Option(metavar="COL", help="Read a column as a count.")] = None
+    binary: Annotated[list[str] | None, typer.Option(metavar="COL", help="Read a column as a flag.")] = None
+    text: Annotated[list[str] | None, typer.Option(metavar="COL", help="Read a column as free text.")] = None
     ignore: Ignored = None
 
     def asked_for(self, names: Iterable[str]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -23,67 +23,46 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 
-Delimiter: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--delimiter", metavar="CHAR", help="Delimiter (auto-detected by default)."),
-]
-Decimal: TypeAlias = Annotated[
-    Literal[".", ","] | None, typer.Option("--decimal", help="Decimal mark (auto-detected by default).")
-]
-Encoding: TypeAlias = Annotated[
-    str | None, typer.Option("--encoding", metavar="NAME", help="Encoding of text files (auto-detected by default).")
-]
-TableName: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--table", metavar="NAME", help="Table of a database, or sheet of a workbook."),
-]
-
 
 @dataclass(frozen=True)
 class Reading:
     """The options of a command that reads tables."""
 
     null: NullWords = None
-    delimiter: Delimiter = None
-    decimal: Decimal = None
-    encoding: Encoding = None
-    table: TableName = None
+    delimiter: Annotated[
+        str | None, typer.Option("--delimiter", metavar="CHAR", help="Delimiter (auto-detected by default).")
+    ] = None
+    decimal: Annotated[
+        Literal[".", ","] | None, typer.Option("--decimal", help="Decimal mark (auto-detected by default).")
+    ] = None
+    encoding: Annotated[
+        str | None,
+        typer.Option("--encoding", metavar="NAME", help="Encoding of text files (auto-detected by default)."),
+    ] = None
+    table: Annotated[
+        str | None, typer.Option("--table", metavar="NAME", help="Table of a database, or sheet of a workbook.")
+    ] = None
 
     def open(self, files: Sequence[str], *, like: Schema | None = None, once: bool = False) -> Source:
-        """The table in some files, or on standard input."""
-        return open_table(files, like=like, once=once, **vars(self))
+        """The table in some files, or on standard input; words for "missing" are those of the schema it is `like`."""
+        from bayeswise.tables.source import open_source
 
-
-def open_table(
-    files: Sequence[str],
-    *,
-    null: Sequence[str] | None = None,
-    delimiter: str | None = None,
-    decimal: Literal[".", ","] | None = None,
-    encoding: str | None = None,
-    table: str | None = None,
-    like: Schema | None = None,
-    once: bool = False,
-) -> Source:
-    """The table in some files, or on standard input; words that mean "missing" are those of the schema it is `like`."""
-    from bayeswise.tables.source import open_source
-
-    twice = [name for name, times in Counter(files).items() if times > 1 and name != STDIN]
-    say(*(f"{name} is named twice: its rows count twice." for name in twice))
-    if STDIN in files:
-        if len(files) > 1:
-            raise UsageError("standard input is one table", fix="name files, or - alone")
-        if sys.stdin is not None and sys.stdin.isatty():
-            print("Reading the table from the keyboard; end it with Ctrl-D.", file=sys.stderr)
-    return open_source(
-        files[0] if len(files) == 1 else list(files),
-        null_words=null_words(null, like),
-        delimiter={"tab": "\t", "\\t": "\t"}.get(delimiter or "", delimiter),
-        decimal=decimal,
-        encoding=encoding,
-        table_name=table,
-        once=once,
-    )
+        twice = [name for name, times in Counter(files).items() if times > 1 and name != STDIN]
+        say(*(f"{name} is named twice: its rows count twice." for name in twice))
+        if STDIN in files:
+            if len(files) > 1:
+                raise UsageError("standard input is one table", fix="name files, or - alone")
+            if sys.stdin is not None and sys.stdin.isatty():
+                print("Reading the table from the keyboard; end it with Ctrl-D.", file=sys.stderr)
+        return open_source(
+            files[0] if len(files) == 1 else list(files),
+            null_words=null_words(self.null, like),
+            delimiter={"tab": "\t", "\\t": "\t"}.get(self.delimiter or "", self.delimiter),
+            decimal=self.decimal,
+            encoding=self.encoding,
+            table_name=self.table,
+            once=once,
+        )
 
 
 def null_words(null: Sequence[str] | None, like: Schema | None) -> tuple[str, ...]:

@@ -11,7 +11,6 @@ import typer
 
 from bayeswise.cli.options import costs as costs_option
 from bayeswise.cli.options import reading
-from bayeswise.cli.options.reading import load_for
 from bayeswise.cli.output.writing import json_document, say
 from bayeswise.foundation.errors import CheckFailed, UsageError
 from bayeswise.foundation.progress import Bar
@@ -66,7 +65,7 @@ def run(
         raise UsageError("--max-cost is not a number", fix="write what a case may cost, such as 3.5")
     from bayeswise.evaluation.report import promise_lines
 
-    fitted = load_for("check", model, "predict_proba", "classes", "schema")
+    fitted = reading.load_for("check", model, "predict_proba", "classes", "schema")
     found, used, _, learned = evaluated(fitted, files, asked.decision(fitted), asked, reader)
     facts = {**found.to_dict(), "max_cost": max_cost, "rows_were_learned": learned}
     print(json_document(facts) if as_json else found.to_text())

@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayeswise.cli.options import costs as calibrating
 from bayeswise.cli.options import costs as costs_option
 from bayeswise.cli.options import reading
-from bayeswise.cli.options.reading import load_for
 from bayeswise.cli.output.writing import TableOutput, say, write_rows
 from bayeswise.foundation.errors import FitError, UsageError
 from bayeswise.foundation.progress import Bar
@@ -47,7 +45,7 @@ def run(
             help="Mark a row `unknown` if less than this share of rows would be as unlikely under the model.",
         ),
     ] = None,
-    calibrate: calibrating.LearnedTable = None,
+    calibrate: costs_option.LearnedTable = None,
     why: Annotated[
         bool, typer.Option("--why", help="Append the strongest reasons for and against the action.")
     ] = False,
@@ -74,11 +72,11 @@ def run(
     from bayeswise.cli.output.answer_stream import kept_columns
     from bayeswise.cli.output.table_form import TableForm
 
-    fitted = load_for("decide", model, "predict", "schema")
+    fitted = reading.load_for("decide", model, "predict", "schema")
     output.check([model, costs, *files, *([calibrate] if calibrate else [])])
     written = TableForm.of(output.out, output.form, as_json=as_json)
     opened = partial(reader.open, like=fitted.schema)
-    calibrated = None if calibrate is None else partial(calibrating.calibrated_model, fitted, calibrate, opened)
+    calibrated = None if calibrate is None else partial(costs_option.calibrated_model, fitted, calibrate, opened)
     route = deciding(fitted, costs, calibrated, prior=prior, at_most=at_most or [], novelty=novelty, why=why)
     source = opened(files, once=True)
     kept, _ = kept_columns(output.keep, source.columns, source.description)

@@ -10,7 +10,6 @@ import typer
 
 from bayeswise.cli.commands.decisions.check import Checking, evaluated
 from bayeswise.cli.options import reading
-from bayeswise.cli.options.reading import load_for
 from bayeswise.cli.output.writing import check_output, json_document, say
 from bayeswise.foundation.atomic import replacing_text
 
@@ -39,7 +38,7 @@ def run(
     """
     from bayeswise.evaluation.report import report_page
 
-    fitted = load_for("report", model, "predict_proba", "classes", "schema")
+    fitted = reading.load_for("report", model, "predict_proba", "classes", "schema")
     decision = asked.decision(fitted)
     check_output(out, [model, *files, *(each for each in (asked.costs, asked.calibrate) if each)])
     found, used, source, learned = evaluated(fitted, files, decision, asked, reader)

@@ -9,13 +9,13 @@ pool.py       cells as they were written, fingerprint, labels; the files of a se
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from bayeswise.cli.options import columns, reading
 from bayeswise.cli.options.costs import read_decision
-from bayeswise.cli.options.reading import load_for
 from bayeswise.cli.output.writing import Raw, check_output, json_document, say
 from bayeswise.foundation.errors import BayeswiseError, FitError, UsageError
 
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from bayeswise.acquisition.journal import Journal
     from bayeswise.cli.commands.label.labelling import Labelling
     from bayeswise.cli.commands.label.pool import PoolTable, SessionFiles
+    from bayeswise.decisions.costs.costs import Costs
     from bayeswise.decisions.costs.decision_file import DecisionFile
     from bayeswise.tables.schema.labels import Label
 
@@ -100,8 +101,8 @@ def run(
     kept = SessionFiles.of(out)
     if kept.table.parent != kept.folder:  # the folder itself is made later
         check_output(str(kept.table), files)
-    decision = _decision(costs)
-    model = _model(start)
+    decision = None if costs is None else read_decision(costs)
+    model = None if start is None else reading.load_for("label", start, "learn", "forget", "probability", "classes")
     target = _target(target, decision, model)
     source = reader.open(files, like=model and model.schema)
     pool = PoolTable.read(source, target, _named(classes, decision))
@@ -109,7 +110,9 @@ def run(
     header = {"bayeswise": "labels", "version": 1, "target": target, "pool": pool.fingerprint, "n_rows": pool.n_rows}
     begun = kept.journal.exists()
     known = _classes(pool, model, begun)
-    maker = Maker(pool, target, decision, model, strategy, random_share, average, overrides)
+    table = None if decision is None else decision.costs
+    share: float | Literal["auto"] = "auto" if random_share is None else random_share
+    maker = Maker(pool, target, table, model, strategy or _default_strategy(table), share, average, overrides)
     if not begun:
         kept.refuse_foreign()
         maker.learner(known)  # finds what is wrong before there is a session
@@ -153,62 +156,40 @@ def _end(labelling: Labelling, kept: SessionFiles, reason: str, tell: Callable[[
     say("Run the same command to continue.")
 
 
+@dataclass
 class Maker:
     """Makes the learner of some classes that has seen the labels of the pool, and no answer."""
 
-    def __init__(
-        self,
-        pool: PoolTable,
-        target: str,
-        decision: DecisionFile | None,
-        model: Any,
-        strategy: str | None,
-        random_share: float | None,
-        average: bool,
-        overrides: dict[str, Any],
-    ) -> None:
-        self._pool = pool
-        self._target = target
-        self._costs = None if decision is None else decision.costs
-        self._model = model
-        self._strategy = strategy or _default_strategy(self._costs)
-        self._random_share: Any = "auto" if random_share is None else random_share
-        self._average = average
-        self._overrides = overrides
-        self._rows: Any = None  # encoded once, also if a class is added
+    pool: PoolTable
+    target: str
+    costs: Costs | None
+    model: Any
+    strategy: str
+    random_share: float | Literal["auto"]
+    average: bool
+    overrides: dict[str, Any]
+    rows: Any = None  # encoded once, also if a class is added
 
     def learner(self, classes: Sequence[Label]) -> ActiveLearner:
         from bayeswise.acquisition import ActiveLearner, Step
         from bayeswise.acquisition.pool import Pool
 
-        model = self._model
+        model = self.model
         if model is not None:
             _refuse_other(classes, model.classes)
-            self._rows = self._rows or Pool.seen_by(model, self._pool.source)
+            self.rows = self.rows or Pool.seen_by(model, self.pool.source)
         else:
-            made = self._rows or Pool.of(self._pool.source, self._target, classes, **self._overrides)
-            self._rows = made.with_classes(classes)
-            model = self._rows.empty_model(average=self._average)
-        learner = ActiveLearner(model, self._costs, self._strategy, pool=self._rows, random_share=self._random_share)
-        return learner.replay([Step(row, label, None, 1) for row, label in self._pool.labels.items()])
+            made = self.rows or Pool.of(self.pool.source, self.target, classes, **self.overrides)
+            self.rows = made.with_classes(classes)
+            model = self.rows.empty_model(average=self.average)
+        learner = ActiveLearner(model, self.costs, self.strategy, pool=self.rows, random_share=self.random_share)
+        return learner.replay([Step(row, label, None, 1) for row, label in self.pool.labels.items()])
 
 
 def _default_strategy(costs: Any) -> str:
     if costs is None:
         return "margin"
     return "ask" if costs.reject is not None or "ask" in costs.actions else "expected cost"
-
-
-def _decision(path: str | None) -> DecisionFile | None:
-    if path is None:
-        return None
-    return read_decision(path)
-
-
-def _model(path: str | None) -> Any:
-    if path is None:
-        return None
-    return load_for("label", path, "learn", "forget", "probability", "classes")
 
 
 def _target(typed: str | None, decision: DecisionFile | None, model: Any) -> str:

@@ -8,7 +8,6 @@ import typer
 
 from bayeswise.cli.options import costs as costs_option
 from bayeswise.cli.options import reading
-from bayeswise.cli.options.reading import load_for
 from bayeswise.cli.output.writing import Picture, check_output, check_picture, json_document, say
 from bayeswise.foundation.atomic import replacing_text
 from bayeswise.foundation.errors import KindError, UsageError
@@ -76,7 +75,7 @@ def run(
     )
     from bayeswise.explanations import Account, change_of
 
-    fitted = load_for("explain", model, "explain", "schema")
+    fitted = reading.load_for("explain", model, "explain", "schema")
     refuse_what_it_lacks(
         fitted, {"--against": against, "--costs": costs, "--flip": flip, "--steps": steps, "--html": html, "--png": png}
     )

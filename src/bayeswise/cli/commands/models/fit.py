@@ -7,13 +7,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from bayeswise.cli.options import columns, reading
 from bayeswise.cli.options import costs as decision_option
-from bayeswise.cli.options.reading import load_for
 from bayeswise.cli.options.settings import what_was_typed, with_settings
 from bayeswise.cli.output.writing import (
     check_model_output,
@@ -31,18 +30,6 @@ if TYPE_CHECKING:
     from bayeswise.tables.partitions import SpreadSource
 
 
-EngineName: TypeAlias = Annotated[
-    Literal["local", "spark", "dask"] | None,
-    typer.Option("--engine", help="Who sweeps the rows of Parquet files: this machine (local), or Spark or Dask."),
-]
-Master: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--master", metavar="URL", help="Spark: the cluster, such as spark://HOST:7077, yarn, sc://HOST."),
-]
-Scheduler: TypeAlias = Annotated[
-    str | None,
-    typer.Option("--scheduler", metavar="ADDRESS", help="Dask: the scheduler, such as tcp://HOST:8786."),
-]
 _OWN = {"master": "spark", "scheduler": "dask"}
 _READERS = {"spark": "bayeswise.engines.spark_sessions", "dask": "bayeswise.engines.dask"}
 
@@ -51,9 +38,16 @@ _READERS = {"spark": "bayeswise.engines.spark_sessions", "dask": "bayeswise.engi
 class Engine:
     """The options about where rows are swept."""
 
-    engine: EngineName = None
-    master: Master = None
-    scheduler: Scheduler = None
+    engine: Annotated[
+        Literal["local", "spark", "dask"] | None,
+        typer.Option(help="Who sweeps the rows of Parquet files: this machine (local), or Spark or Dask."),
+    ] = None
+    master: Annotated[
+        str | None, typer.Option(metavar="URL", help="Spark: the cluster, such as spark://HOST:7077, yarn, sc://HOST.")
+    ] = None
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="Dask: the scheduler, such as tcp://HOST:8786.")
+    ] = None
 
     @contextmanager
     def opened(self, files: Sequence[str]) -> Iterator[SpreadSource | None]:
@@ -136,7 +130,7 @@ def run(
     from bayeswise.cli.options.fitting import FitRequest, chosen_kind, facts_of
     from bayeswise.models.fitting import learned_like, with_calibration
 
-    model_like = None if like is None else load_for("fit --like", like, "schema", "settings")
+    model_like = None if like is None else reading.load_for("fit --like", like, "schema", "settings")
     target, kinds = decision_option.target_and_kinds(decision, target, kinds)
     options = what_was_typed({"m_estimate": m_estimate, **typed})
     wanted = FitRequest(chosen_kind(kind, options), kinds, options)

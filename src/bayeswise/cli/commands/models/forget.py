@@ -9,7 +9,6 @@ import typer
 
 from bayeswise.cli.options import reading
 from bayeswise.cli.options.command import AsJson
-from bayeswise.cli.options.reading import load_for
 from bayeswise.cli.output.writing import check_model_output, json_document, reported_warnings, saved, say
 from bayeswise.foundation.errors import NotMergedError
 from bayeswise.foundation.progress import Bar
@@ -54,7 +53,7 @@ def run(
     """
     from bayeswise.models.base.facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
 
-    fitted = load_for("forget", model, "forget", "statistics")
+    fitted = reading.load_for("forget", model, "forget", "statistics")
     replaced = check_model_output(out, files, force=force, updated=[model])
     with Bar("forgetting") as bar:
         opened = reader.open(files, like=fitted.schema, once=True)

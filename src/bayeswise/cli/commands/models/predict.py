@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli.options import reading
-from bayeswise.cli.options.reading import load_for
 from bayeswise.cli.output.writing import TableOutput, say, write_rows
 from bayeswise.foundation.errors import KindError, UsageError
 from bayeswise.foundation.progress import Bar
@@ -48,7 +47,7 @@ def run(
     from bayeswise.cli.output.answer_stream import kept_columns
     from bayeswise.cli.output.table_form import TableForm
 
-    fitted = load_for("predict", model, "predict", "schema")
+    fitted = reading.load_for("predict", model, "predict", "schema")
     routes = answering(fitted, model, proba=proba, evidence=evidence, quantiles=quantiles)
     output.check([model, *files])
     written = TableForm.of(output.out, output.form, as_json=as_json)

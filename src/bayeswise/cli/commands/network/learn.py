@@ -11,7 +11,7 @@ from bayeswise.cli.commands.network import edge_from, network_from, strength_fac
 from bayeswise.cli.options import columns
 from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.options.pairs import by_name
-from bayeswise.cli.options.reading import Watched, open_table
+from bayeswise.cli.options.reading import Reading, Watched
 from bayeswise.cli.output.writing import check_output, json_document, saved, say
 from bayeswise.foundation.errors import UsageError
 from bayeswise.foundation.progress import Bar, StepsBar
@@ -127,7 +127,7 @@ def learn(
     check_output(output, [table])
     if (resamples or averaged) and not strengths:
         raise UsageError("--resamples and --averaged are about --strengths", fix="add --strengths")
-    source = open_table([table])
+    source = Reading().open([table])
     names = [column.name for column in source.columns]
     overrides: dict[str, Any] = {
         "score": score,

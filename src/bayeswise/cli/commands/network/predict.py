@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -48,8 +48,8 @@ def predict(
     network = network_from(file)
     output.check([file, *files])
     written = TableForm.of(output.out, output.form, as_json=as_json)
-    options = {**vars(reader), "null": reader.null if reader.null is not None else null_words_for(network)}
-    source = reading.open_table(files, once=True, **options)
+    null = reader.null if reader.null is not None else list(null_words_for(network))
+    source = replace(reader, null=null).open(files, once=True)
     kept, opaque = kept_columns(output.keep, source.columns, source.description)
     wanted = _wanted(network, nodes, [column.name for column in source.columns])
     layout = _Layout.of(network, wanted, kept, proba)

@@ -18,7 +18,7 @@ from bayeswise.cli.commands.network import (
 )
 from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.options.pairs import by_name
-from bayeswise.cli.options.reading import open_table
+from bayeswise.cli.options.reading import Reading
 from bayeswise.cli.output.writing import check_output, json_document, saved, say
 from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import UsageError
@@ -174,7 +174,7 @@ def _strengths(network: BeliefNetwork, table: str, score: str, resamples: int, w
     """What the edges are worth in the rows of a table."""
     from bayeswise.networks.learning import strengths_in_table
 
-    source = open_table([table])
+    source = Reading().open([table])
     with StepsBar() as bar:
         overrides: dict[str, Any] = {"score": score, "resamples": resamples, "weight": weight, "progress": bar}
         return strengths_in_table(source, network, **overrides)
