@@ -3,27 +3,27 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise.diagrams.analysis import information as _information
+from bayeswise.diagrams.analysis import sensitivity as _sensitivity
+from bayeswise.diagrams.analysis.tornado import tornado as _tornado
 from bayeswise.diagrams.attitude import Attitude, with_utility_of_sum
 from bayeswise.diagrams.attributes import Attribute
 from bayeswise.diagrams.nodes import Allowed, Decision, Piece, Utility, pieces_of_network
+from bayeswise.diagrams.solving.policy import given_policy
+from bayeswise.diagrams.solving.solve import solve as _solve
+from bayeswise.diagrams.solving.stochastic import Comparison
 from bayeswise.diagrams.structure import DiagramStructure
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import BeliefNetwork, Node
-from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
-    from bayeswise.diagrams.analysis.information import InformationValue, InformationValues
-    from bayeswise.diagrams.analysis.sensitivity import Sensitivity
-    from bayeswise.diagrams.analysis.tornado import Tornado
-    from bayeswise.diagrams.solving.policy import Policy
     from bayeswise.diagrams.solving.solution import Solution
-    from bayeswise.diagrams.solving.stochastic import Comparison
     from bayeswise.render.graph.picture import Picture
     from bayeswise.render.graph.plot import GraphDisplay
 
@@ -110,27 +110,16 @@ class InfluenceDiagram(DiagramStructure):
         made._allowed = {**self._allowed, decision: masked.preferring(self.code(decision, option))}
         return made
 
-    # -- questions --------------------------------------------------------------------------------------------
-    def solve(
-        self,
-        evidence: Evidence | None = None,
-        *,
-        policies: Mapping[str, Any] | None = None,
-        starts: int = 20,
-        recall: int | None = None,
-        exact: bool = False,
-    ) -> Solution:
-        """The best policy of each decision given what is known already; decisions in `policies` follow these.
-
-        Evidence may be about chance nodes that no open decision can change, and about decisions that are made. Where
-        decisions forget, the best policies may have to be searched, from so many starts; `proof` says what is certain.
-        Where the best policies need tables that are too large, decisions recall what became known from `recall`
-        decisions before them on (as many as fit), and `bounds` has what these policies lead to and what no policies
-        exceed; `exact` refuses instead.
-        """
-        from bayeswise.diagrams.solving.solve import solve
-
-        return solve(self, evidence, policies, starts, recall, exact)
+    # -- questions: each is a function of the diagram, in a file of its own -------------------------------------
+    solve = _solve
+    policy = given_policy
+    value_of_information = _information.value_of_information
+    information_values = _information.information_values
+    perfect_information = _information.perfect_information
+    value_of_control = _information.value_of_control
+    sensitivity = _sensitivity.sensitivity
+    weight_sensitivity = _sensitivity.weight_sensitivity
+    tornado = _tornado
 
     def evaluate(self, policies: Mapping[str, Any], evidence: Evidence | None = None) -> Solution:
         """What given policies lead to: for each decision an option, or a table by what it knows."""
@@ -141,100 +130,11 @@ class InfluenceDiagram(DiagramStructure):
 
     def compare(self, policies: Mapping[str, Any], evidence: Evidence | None = None) -> Comparison:
         """What given policies lead to beside the best ones; decisions that are not named respond at their best."""
-        from bayeswise.diagrams.solving.stochastic import Comparison
-
         return Comparison(self.solve(evidence, policies=policies, exact=True), self.solve(evidence, exact=True))
-
-    def policy(self, decision: str, rule: Any, *, knows: Sequence[str] | None = None) -> Policy:
-        """A policy of one's own, by what the decision knows or by other nodes that are known then."""
-        from bayeswise.diagrams.solving.policy import given_policy
-
-        return given_policy(self, decision, rule, knows)
 
     def regret(self, policies: Mapping[str, Any], evidence: Evidence | None = None) -> float:
         """How much less given policies gain on average than the best ones; decisions not named are optimised."""
         return self.compare(policies, evidence).regret
-
-    def value_of_information(
-        self,
-        nodes: str | Iterable[str],
-        decision: str,
-        *,
-        price: float = 0.0,
-        evidence: Evidence | None = None,
-    ) -> InformationValue:
-        """What knowing chance nodes before a decision is worth; never below 0 before its price."""
-        from bayeswise.diagrams.analysis.information import value_of_information
-
-        return value_of_information(self, nodes, decision, price=price, evidence=evidence)
-
-    def information_values(
-        self,
-        decision: str | None = None,
-        *,
-        prices: Mapping[str, float] | None = None,
-        evidence: Evidence | None = None,
-    ) -> InformationValues:
-        """What each node that could be looked at before a decision is worth, the most valuable first."""
-        from bayeswise.diagrams.analysis.information import information_values
-
-        return information_values(self, decision, prices=prices, evidence=evidence)
-
-    def perfect_information(self, decision: str | None = None, evidence: Evidence | None = None) -> InformationValue:
-        """What knowing every chance node that a decision cannot change is worth; the first decision unless named."""
-        from bayeswise.diagrams.analysis.information import perfect_information
-
-        return perfect_information(self, decision, evidence=evidence)
-
-    def value_of_control(self, node: str, evidence: Evidence | None = None) -> dict[Label, float]:
-        """What setting a chance node to each of its states, before anything is decided, would be worth."""
-        from bayeswise.diagrams.analysis.information import value_of_control
-
-        return value_of_control(self, node, evidence=evidence)
-
-    def sensitivity(
-        self,
-        node: str,
-        state: Any = None,
-        *,
-        given: Evidence | None = None,
-        low: float | None = None,
-        high: float | None = None,
-        evidence: Evidence | None = None,
-    ) -> Sensitivity:
-        """The greatest expected utility as a function of one entry of a table, and where the best policy changes."""
-        from bayeswise.diagrams.analysis.sensitivity import sensitivity
-
-        return sensitivity(self, node, state, given=given, low=low, high=high, evidence=evidence)
-
-    def weight_sensitivity(
-        self,
-        attribute: str,
-        *,
-        low: float | None = None,
-        high: float | None = None,
-        evidence: Evidence | None = None,
-    ) -> Sensitivity:
-        """The greatest total as a function of one weight, and where the best policy changes.
-
-        The other weights keep their proportions, and the sum of all weights stays.
-        """
-        from bayeswise.diagrams.analysis.sensitivity import weight_sensitivity
-
-        return weight_sensitivity(self, attribute, low=low, high=high, evidence=evidence)
-
-    def tornado(
-        self,
-        spread: float = 0.1,
-        *,
-        nodes: Iterable[str] | None = None,
-        ranges: Mapping[Any, tuple[float, float]] | None = None,
-        evidence: Evidence | None = None,
-    ) -> Tornado:
-        """How far the utility moves as each entry of the tables moves within its range, the widest first."""
-        from bayeswise.diagrams.analysis.tornado import tornado
-
-        return tornado(self, spread, nodes=nodes, ranges=ranges, evidence=evidence)
 
     # -- pictures ---------------------------------------------------------------------------------------------
     def picture(self, solution: Solution | None = None, *, title: str = "") -> Picture:

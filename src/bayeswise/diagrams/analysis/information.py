@@ -73,7 +73,10 @@ def value_of_information(
     price: float = 0.0,
     evidence: Mapping[str, Any] | None = None,
 ) -> InformationValue:
-    """The diagram is solved with the information arcs and without them; later decisions know the nodes as well."""
+    """What knowing chance nodes before a decision is worth; never below 0 before its price.
+
+    The diagram is solved with the information arcs and without them; later decisions know the nodes as well.
+    """
     names = (nodes,) if isinstance(nodes, str) else tuple(nodes)
     now = diagram.solve(evidence, exact=True)
     return _value(diagram, names, decision, _price(price, names), evidence, now)
@@ -86,7 +89,7 @@ def information_values(
     prices: Mapping[str, float] | None = None,
     evidence: Mapping[str, Any] | None = None,
 ) -> InformationValues:
-    """Every chance node that is not known and that the decision does not change."""
+    """What each chance node that is not known, and that the decision does not change, is worth; the best first."""
     for name in prices or {}:
         diagram.place(name)
     now = diagram.solve(evidence, exact=True)
@@ -100,9 +103,12 @@ def information_values(
 
 
 def perfect_information(
-    diagram: InfluenceDiagram, decision: str | None = None, *, evidence: Mapping[str, Any] | None = None
+    diagram: InfluenceDiagram, decision: str | None = None, evidence: Mapping[str, Any] | None = None
 ) -> InformationValue:
-    """All that the decision cannot change, known before it: the most that any test can be worth."""
+    """What knowing every chance node that a decision cannot change is worth; the first decision unless named.
+
+    No test can be worth more.
+    """
     wanted = decision or next(iter(_open(diagram, evidence)), None)
     if wanted is None:
         raise ParameterError("no decision is open", fix="leave one out of the evidence")
@@ -111,9 +117,12 @@ def perfect_information(
 
 
 def value_of_control(
-    diagram: InfluenceDiagram, node: str, *, evidence: Mapping[str, Any] | None = None
+    diagram: InfluenceDiagram, node: str, evidence: Mapping[str, Any] | None = None
 ) -> dict[Label, float]:
-    """max utility with the node set to a state, which cuts it from its causes, minus max utility as it is."""
+    """What setting a chance node to each of its states, before anything is decided, would be worth.
+
+    It is cut from its causes: max utility with the node set, minus max utility as it is.
+    """
     if node not in diagram.chances:
         raise ParameterError(f"the diagram has no chance node {node!r}", fix=guess(node, diagram.chances))
     places = {diagram.place(name) for name in evidence or {}}

@@ -117,14 +117,17 @@ class Sensitivity(Tabular):
 def sensitivity(
     diagram: InfluenceDiagram,
     node: str,
-    state: Any,
+    state: Any = None,
     *,
-    given: Mapping[str, Any] | None,
-    low: float | None,
-    high: float | None,
-    evidence: Mapping[str, Any] | None,
+    given: Mapping[str, Any] | None = None,
+    low: float | None = None,
+    high: float | None = None,
+    evidence: Mapping[str, Any] | None = None,
 ) -> Sensitivity:
-    """A probability moves from 0 to 1 unless said otherwise, a utility from nothing to twice its size."""
+    """The greatest expected utility as a function of one entry of a table, and where the best policy changes.
+
+    A probability moves from 0 to 1 unless said otherwise, a utility from nothing to twice its size.
+    """
     entry = entry_of(diagram, node, state, given)
     if entry.is_utility and diagram.attitude is not None:
         raise ParameterError(
@@ -139,11 +142,15 @@ def weight_sensitivity(
     diagram: InfluenceDiagram,
     attribute: str,
     *,
-    low: float | None,
-    high: float | None,
-    evidence: Mapping[str, Any] | None,
+    low: float | None = None,
+    high: float | None = None,
+    evidence: Mapping[str, Any] | None = None,
 ) -> Sensitivity:
-    """A weight moves from nothing to the sum of all weights unless said otherwise."""
+    """The greatest total as a function of one weight, and where the best policy changes.
+
+    The weight moves from nothing to the sum of all unless said otherwise; the others keep their proportions, and the
+    sum of all weights stays.
+    """
     weights = {name: each.weight for name, each in diagram.attributes.items()}
     diagram._weighing.attribute(attribute)
     if len(weights) == 1:

@@ -75,15 +75,16 @@ class Tornado(Tabular):
 
 def tornado(
     diagram: InfluenceDiagram,
-    spread: float,
+    spread: float = 0.1,
     *,
-    nodes: Iterable[str] | None,
-    ranges: Mapping[Any, tuple[float, float]] | None,
-    evidence: Mapping[str, Any] | None,
+    nodes: Iterable[str] | None = None,
+    ranges: Mapping[Any, tuple[float, float]] | None = None,
+    evidence: Mapping[str, Any] | None = None,
 ) -> Tornado:
-    """Each entry moves by a share of itself to both sides, or within the range that is given under its name.
+    """How far the utility moves as each entry of the tables moves within its range, the widest first.
 
-    What is certain (0 or 1) is how the problem is made, and stays unless a range is given.
+    It moves by a share of itself to both sides, or within the range that is given under its name. What is certain
+    (0 or 1) is how the problem is made, and stays unless a range is given.
     """
     if not 0.0 <= spread <= 1.0:
         raise ParameterError(f"the spread is {spread}", fix="give a share of each entry from 0 to 1")

@@ -130,17 +130,18 @@ class Policy(Tabular):
         return f"Policy({self.decision}: {self.in_words()})"
 
 
-def given_policy(diagram: InfluenceDiagram, name: str, rule: Any, knows: Sequence[str] | None = None) -> Policy:
-    """A policy that somebody has: an option, a table by what the decision knows, or a `Policy`."""
-    diagram.decision_place(name)
+def given_policy(diagram: InfluenceDiagram, decision: str, rule: Any, *, knows: Sequence[str] | None = None) -> Policy:
+    """A policy of one's own: an option, a table by what the decision knows or by other nodes known then, a `Policy`."""
+    diagram.decision_place(decision)
     if isinstance(rule, Policy):
-        return _fitting(diagram, name, rule)
-    known: Sequence[str] = (diagram.parents(name) if isinstance(rule, Mapping) else ()) if knows is None else knows
+        return _fitting(diagram, decision, rule)
+    known: Sequence[str] = (diagram.parents(decision) if isinstance(rule, Mapping) else ()) if knows is None else knows
     for node in known:
-        _refuse_unknown(diagram, name, node)
+        _refuse_unknown(diagram, decision, node)
     levels = [(node, Vocabulary(diagram.states(node))) for node in known]
-    table, _ = checked(name, option_table(name, Vocabulary(diagram.states(name)), levels, rule), levels)
-    made = Policy(name, diagram.states(name), tuple(known), tuple(states for _, states in levels), table)
+    options = diagram.states(decision)
+    table, _ = checked(decision, option_table(decision, Vocabulary(options), levels, rule), levels)
+    made = Policy(decision, options, tuple(known), tuple(states for _, states in levels), table)
     _refuse_forbidden(diagram, made)
     return made
 

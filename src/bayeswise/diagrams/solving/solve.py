@@ -30,13 +30,23 @@ _PLANS = 64
 
 def solve(
     diagram: InfluenceDiagram,
-    evidence: Mapping[str, Any] | None,
-    policies: Mapping[str, Any] | None,
+    evidence: Mapping[str, Any] | None = None,
+    *,
+    policies: Mapping[str, Any] | None = None,
     starts: int = STARTS,
     recall: int | None = None,
     exact: bool = False,
 ) -> Solution:
-    """Plans are made once for each kind of question and kept with the diagram."""
+    """The best policy of each decision given what is known already; decisions in `policies` follow these.
+
+    Evidence may be about chance nodes that no open decision can change, and about decisions that are made. Where
+    decisions forget, the best policies may have to be searched, from so many starts; `proof` says what is certain.
+    Where the best policies need tables that are too large, decisions recall what became known from `recall`
+    decisions before them on (as many as fit), and `bounds` has what these policies lead to and what no policies
+    exceed; `exact` refuses instead.
+
+    Plans are made once for each kind of question and kept with the diagram.
+    """
     _refuse_recall(diagram, recall, exact)
     if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
         raise ParameterError(f"the search has {starts!r} starts", fix="give a whole number from 1 on")
