@@ -12,20 +12,23 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, NetworkError, ParameterError, TooLargeError
+from bayeswise.foundation.late import LateFunction
 from bayeswise.networks.arguments import names_of, whole_number
 from bayeswise.networks.inference.distribution import Distribution
 from bayeswise.networks.inference.engine import Finding
-from bayeswise.networks.learning.constraints import Progress, silent
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.render.labels import guess
 from bayeswise.tables.schema.labels import Label
+
+if TYPE_CHECKING:
+    from bayeswise.networks.learning.slices import learn as _learn
 
 INTERFACE, NEXT = "(interface)", "(next interface)"
 MOST_INTERFACE_STATES = 1024
@@ -231,63 +234,10 @@ class DynamicNetwork:
         return {name: marginals[name] for name in self.names}
 
     # -- learning -----------------------------------------------------------------------------------------------
-    @classmethod
-    def learn(
-        cls,
-        table: Any,
-        *,
-        sequence: str,
-        time: str,
-        first: Mapping[str, Sequence[str]] | None = None,
-        later: Mapping[str, Sequence[str]] | None = None,
-        hidden: Mapping[str, int | Sequence[Any]] | None = None,
-        shared: Iterable[str] | None = None,
-        states: Mapping[str, Sequence[Any]] | None = None,
-        prior: str = "bdeu",
-        smoothing: float = 1.0,
-        starts: int = 3,
-        seed: int = 0,
-        progress: Progress = silent,
-        **overrides: Any,
-    ) -> DynamicNetwork:
-        """From sequences in long format: a row for each step, with the sequence and the time that it is of.
-
-        `first` and `later` are graphs {node: parents}; what is not given is searched for, in later slices so that the
-        slice before comes first. Other settings are those of `BeliefNetwork.learn`.
-
-        Cells may be missing, and `hidden` nodes {name: number of states, or the states} have no column: then `later` is
-        given, `first` is the same graph within a slice by default, and the tables are found by EM (Baum and Welch) from
-        several `starts`; no step lowers the likelihood times the prior. `shared` nodes have one table in all slices: by
-        default, with EM, those whose parents are the same in both. What was found is in `notes`.
-
-        >>> walk = {"who": ["a"] * 4 + ["b"] * 3, "t": [0, 1, 2, 3, 0, 1, 2], "at": list("xyxyxyx")}
-        >>> DynamicNetwork.learn(walk, sequence="who", time="t", first={}, later={"at": ["at[-1]"]}, prior="none")
-        DynamicNetwork(1 nodes, interface: at)
-        >>> graph = {"mood": ["mood[-1]"], "at": ["mood"]}
-        >>> DynamicNetwork.learn(walk, sequence="who", time="t", later=graph, hidden={"mood": 2})
-        DynamicNetwork(2 nodes, interface: mood)
-        """
-        from bayeswise.networks.learning.slices import learn_slices
-
-        settings: dict[str, Any] = {
-            "prior": prior,
-            "smoothing": smoothing,
-            "starts": starts,
-            "seed": seed,
-            "progress": progress,
-        }
-        return learn_slices(
-            table,
-            sequence,
-            time,
-            first=first,
-            later=later,
-            hidden=hidden,
-            shared=shared,
-            states=states,
-            **settings,
-            **overrides,
-        )
+    if TYPE_CHECKING:
+        learn = staticmethod(_learn)
+    else:
+        learn = LateFunction("bayeswise.networks.learning.slices", "learn")
 
 
 def _nodes(nodes: Iterable[Node]) -> list[Node]:

@@ -11,12 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import combinations
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
 from bayeswise.engines.passes import statistic_types
-from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import MissingCellError, NotStreamableError, ParameterError
 from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import Search
@@ -30,7 +29,7 @@ from bayeswise.networks.learning.counted_rows import (
 from bayeswise.networks.learning.family_counts import FamilyCounts
 from bayeswise.networks.learning.graph_search import GraphSearch
 from bayeswise.networks.learning.search.chow_liu_tree import mutual_information, spanning_tree
-from bayeswise.networks.learning.search.scores import MOST_CELLS, Scores
+from bayeswise.networks.learning.search.scores import Scores
 from bayeswise.statistics.counts.pair_counts import PairCounts
 from bayeswise.tables.partitions import Pass, SpreadSource
 from bayeswise.tables.schema.labels import Vocabulary
@@ -148,21 +147,14 @@ class AskedScores(Scores):
         first = table.counted(pairs)[0]
         self.n_rows = len(first.codes) if first.weights is None else math.fsum(first.weights)
 
-    def additions(self, node: int, parents: Iterable[int], candidates: Sequence[int]) -> FloatArray:
-        above = tuple(sorted(parents))
-        if (node, above) not in self._added:
-            self._added[node, above] = np.full(len(self.names), math.nan)
-        known = self._added[node, above]
-        lost = [other for other in candidates if math.isnan(known[other])]
-        if lost and math.prod(self.sizes[parent] for parent in above) > MOST_CELLS:
-            known[lost] = -math.inf
-        elif lost:
-            scopes = [tuple(sorted({*above, node, other})) for other in lost]
-            for other, scope, rows in zip(lost, scopes, self.table.counted(scopes), strict=True):
-                inside = Scores(rows, self.score, smoothing=self.smoothing)
-                places = [scope.index(place) for place in above]
-                known[other] = inside.additions(scope.index(node), places, [scope.index(other)])[0]
-        return known[list(candidates)]
+    def _counted(self, node: int, above: tuple[int, ...], others: Sequence[int]) -> Any:
+        scopes = [tuple(sorted({*above, node, other})) for other in others]
+        found = []
+        for other, scope, rows in zip(others, scopes, self.table.counted(scopes), strict=True):
+            inside = Scores(rows, self.score, smoothing=self.smoothing)
+            places = [scope.index(place) for place in above]
+            found.append(inside.additions(scope.index(node), places, [scope.index(other)])[0])
+        return found
 
     def _scored(self, node: int, parents: tuple[int, ...]) -> float:
         assert not parents  # `family` adds one at a time

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import inspect
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.arguments import by_node, graph_of, names_of, seed_of, whole_number
 from bayeswise.networks.dynamic import BEFORE, DynamicNetwork, before
 from bayeswise.networks.learning.coded_rows import CodedRows
-from bayeswise.networks.learning.constraints import Progress
+from bayeswise.networks.learning.constraints import Edges, Progress, silent
 from bayeswise.networks.learning.em.sequences import FittedSequences, fit_sequences, order_of
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
@@ -24,24 +25,50 @@ Graph = Mapping[str, Sequence[str]]
 Places = list[tuple[int, ...]]
 
 
-def learn_slices(
+def learn(
     table: Any,
+    *,
     sequence: str,
     time: str,
-    *,
-    first: Graph | None,
-    later: Graph | None,
-    hidden: Mapping[str, int | Sequence[Any]] | None,
-    shared: Iterable[str] | None,
-    states: Mapping[str, Sequence[Any]] | None,
-    prior: str,
-    smoothing: float,
-    starts: int,
-    seed: int,
-    progress: Progress,
-    **overrides: Any,
+    first: Mapping[str, Sequence[str]] | None = None,
+    later: Mapping[str, Sequence[str]] | None = None,
+    hidden: Mapping[str, int | Sequence[Any]] | None = None,
+    shared: Iterable[str] | None = None,
+    states: Mapping[str, Sequence[Any]] | None = None,
+    method: str = "auto",
+    score: str | None = None,
+    root: str | None = None,
+    alpha: float = 0.05,
+    required: Edges = (),
+    forbidden: Edges = (),
+    max_parents: int | None = None,
+    tabu: int = 10,
+    restarts: int | None = None,
+    noisy: Collection[str] = (),
+    prior: str = "bdeu",
+    smoothing: float = 1.0,
+    starts: int = 3,
+    seed: int = 0,
+    progress: Progress = silent,
 ) -> DynamicNetwork:
-    """What `DynamicNetwork.learn` says."""
+    """From sequences in long format: a row for each step, with the sequence and the time that it is of.
+
+    `first` and `later` are graphs {node: parents}; what is not given is searched for, in later slices so that the
+    slice before comes first, by the settings of `BeliefNetwork.learn`; `required` and `forbidden` edges lie within a
+    slice.
+
+    Cells may be missing, and `hidden` nodes {name: number of states, or the states} have no column: then `later` is
+    given, `first` is the same graph within a slice by default, and the tables are found by EM (Baum and Welch) from
+    several `starts`; no step lowers the likelihood times the prior. `shared` nodes have one table in all slices: by
+    default, with EM, those whose parents are the same in both. What was found is in `notes`.
+
+    >>> walk = {"who": ["a"] * 4 + ["b"] * 3, "t": [0, 1, 2, 3, 0, 1, 2], "at": list("xyxyxyx")}
+    >>> DynamicNetwork.learn(walk, sequence="who", time="t", first={}, later={"at": ["at[-1]"]}, prior="none")
+    DynamicNetwork(1 nodes, interface: at)
+    >>> graph = {"mood": ["mood[-1]"], "at": ["mood"]}
+    >>> DynamicNetwork.learn(walk, sequence="who", time="t", later=graph, hidden={"mood": 2})
+    DynamicNetwork(2 nodes, interface: mood)
+    """
     for what, name in (("sequence", sequence), ("time", time)):
         if not isinstance(name, str):
             raise ParameterError(f"{what} is {name!r:.80}", fix="give the name of a column")
@@ -55,13 +82,18 @@ def learn_slices(
     ).with_states()
     seed_of(seed)
     settings: dict[str, Any] = {"prior": prior, "smoothing": smoothing, "starts": starts, "seed": seed}
+    search: dict[str, Any] = {"method": method, "score": score, "root": root, "alpha": alpha}
+    search |= {"required": required, "forbidden": forbidden, "max_parents": max_parents, "noisy": noisy}
+    search |= {"tabu": tabu, "restarts": restarts}
     if not len(rows.codes):
         raise ParameterError(f"{source.description} has no row", fix="give at least one sequence")
     if unseen or shared is not None or (rows.codes < 0).any():
         graphs = _both_graphs(first, later, rows)
-        if overrides:
+        usual = inspect.signature(learn).parameters
+        unused = [name for name, value in search.items() if value != usual[name].default]
+        if unused:
             raise ParameterError(
-                f"{', '.join(overrides)} is not a setting of EM",
+                f"{', '.join(unused)} is not a setting of EM",
                 fix=f"leave it out, or choose {', '.join(settings)}",
             )
         same = [k for k, above in enumerate(graphs[0]) if graphs[1][k] == tuple(p + len(rows.names) for p in above)]
@@ -70,7 +102,7 @@ def learn_slices(
             rows, order, begins, [*graphs[0], *graphs[1]], shared=tied, progress=progress, **settings
         )
         return _of_tables(rows, graphs, fitted)
-    return _counted(rows, order, begins, first, later, progress=progress, **settings, **overrides)
+    return _counted(rows, order, begins, first, later, {**settings, **search, "progress": progress})
 
 
 def _counted(
@@ -79,17 +111,17 @@ def _counted(
     begins: BoolArray,
     first: Graph | None,
     later: Graph | None,
-    **overrides: Any,
+    settings: Mapping[str, Any],
 ) -> DynamicNetwork:
     """Each slice by itself, from complete rows."""
     names = list(rows.names)
     firsts, pairs = _slices(rows, order, begins)
     states = {name: list(labels) for name, labels in zip(names, rows.states, strict=True)}
     both = {**{before(name): states[name] for name in names}, **states}
-    start = BeliefNetwork.learn(firsts, parents=_whole(first, names), states=states, **overrides)
+    start = BeliefNetwork.learn(firsts, parents=_whole(first, names), states=states, **settings)
     tiers = () if later is not None else ([before(name) for name in names], names)
     graph = None if later is None else {**{before(name): () for name in names}, **(_whole(later, names) or {})}
-    step = BeliefNetwork.learn(pairs, parents=graph, states=both, tiers=tiers, **overrides)
+    step = BeliefNetwork.learn(pairs, parents=graph, states=both, tiers=tiers, **settings)
     return DynamicNetwork([start.node(name) for name in names], [step.node(name) for name in names])
 
 

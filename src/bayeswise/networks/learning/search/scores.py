@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -89,8 +89,12 @@ class Scores:
         if lost and math.prod(self.sizes[parent] for parent in above) > MOST_CELLS:
             known[lost] = -math.inf
         elif lost:
-            known[lost] = self.kernel.additions(node, above, lost)
+            known[lost] = self._counted(node, above, lost)
         return known[list(candidates)]
+
+    def _counted(self, node: int, above: tuple[int, ...], others: Sequence[int]) -> Any:
+        """(n_others,) scores that are not known yet: with one more parent each."""
+        return self.kernel.additions(node, above, others)
 
     def total(self, parents: Iterable[Iterable[int]]) -> float:
         """The score of a graph: the sum over its families."""
@@ -137,17 +141,8 @@ class NmlScores(Scores):
         super().__init__(rows, "bic")
         self.score = "nml"
 
-    def additions(self, node: int, parents: Iterable[int], candidates: Sequence[int]) -> FloatArray:
-        """The score of a node given its parents and one more, for each candidate: (n_candidates,)."""
-        above = tuple(parents)
-        return np.array([self.family(node, (*above, other)) for other in candidates])
-
-    def family(self, node: int, parents: Iterable[int]) -> float:
-        """The score of a node given its parents; minus infinity if the table would be absurdly large."""
-        above = tuple(sorted(parents))
-        if (node, above) not in self._known:
-            self._known[node, above] = self._scored(node, above)
-        return self._known[node, above]
+    def _counted(self, node: int, above: tuple[int, ...], others: Sequence[int]) -> Any:
+        return [self._scored(node, tuple(sorted((*above, other)))) for other in others]
 
     def _scored(self, node: int, parents: tuple[int, ...]) -> float:
         if math.prod(self.sizes[k] for k in (*parents, node)) > MOST_CELLS:
