@@ -11,6 +11,7 @@ Exit codes: 0 done, 1 bug, 2 usage, 3 data cannot be read, 4 model and data do n
 
 from __future__ import annotations
 
+import atexit
 import contextlib
 import errno
 import gc
@@ -42,6 +43,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     words, verbose = without_verbose(sys.argv[1:] if arguments is None else arguments)
+    if arguments is None:  # the process is this command: nothing in it has to be searched for garbage when it ends
+        atexit.register(gc.freeze)
     write_what_the_terminal_can()
     if "_BAYESWISE_COMPLETE" in os.environ:  # a shell that completes a line shows nothing but words
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123 (until the process ends)

@@ -11,7 +11,6 @@ from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product
 from bayeswise.tables.encoding.encoder import Report
-from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Source
 
@@ -39,6 +38,8 @@ def schema_for(
 ) -> Schema:
     """The schema that was given, or the one that the table shows; columns of 0 and 1 are flags unless told not to."""
     if schema is None:
+        from bayeswise.tables.schema.inference import infer_schema  # late: a model that answers has its schema
+
         return infer_schema(source, target, **about_columns, flags_as_numbers=flags_as_numbers)
     if about_columns:
         raise ParameterError("a given schema already says what the columns mean", fix="leave out either of them")

@@ -157,10 +157,11 @@ def test_a_model_of_a_small_table_is_learned_and_asked_without_packages_that_tak
 import sys
 from bayeswise.cli import main
 codes = [main(words) for words in {commands!r}]
-heavy = {{"pydantic", "scipy", "sklearn", "duckdb", "narwhals", "pandas", "polars", "pyarrow", "matplotlib"}}
+heavy = {{"pydantic", "scipy", "sklearn", "duckdb", "narwhals", "pandas", "polars", "pyarrow", "matplotlib",
+    "numpy.ma"}}
 others = {{"families.continuous.gamma", "families.inspection.belief_history", "statistics.numbers.sample",
     "decisions.information", "models.gaussian_bayes", "evaluation.parameter_draws", "explanations.class_densities",
-    "posteriors.joint_table"}}
+    "explanations.nomogram", "posteriors.joint_table"}}
 print("loaded:", *codes, *sorted((heavy | {{f"bayeswise.{{name}}" for name in others}}) & set(sys.modules)))
 """
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

@@ -12,7 +12,6 @@ import numpy as np
 
 from bayeswise.engines import Request, of_no_rows, summarise
 from bayeswise.explanations.account import Account
-from bayeswise.explanations.steps import Steps
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import (
     BayeswiseError,
@@ -50,6 +49,7 @@ from bayeswise.tables.source import open_source
 if TYPE_CHECKING:
     from bayeswise.explanations.class_densities import ClassDensities
     from bayeswise.explanations.plots import BayesErrorDisplay, ClassDensityDisplay
+    from bayeswise.explanations.steps import Steps
 
 
 @dataclass(frozen=True)
@@ -146,6 +146,8 @@ class Classifier(ProbabilityModel):
 
         Naive Bayes gives fractions where it has counted: 2/9 · 3/9 · 3/9 · 3/9 · 9/14 = 1/189.
         """
+        from bayeswise.explanations.steps import Steps
+
         account = self.explain(row)
         if not account.additive:
             raise NoSuchAnswerError(f"{type(self).__name__} does not multiply factors", fix="use model.explain(row)")

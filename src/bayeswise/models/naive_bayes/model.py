@@ -12,8 +12,6 @@ import numpy as np
 from bayeswise.engines import Request, summarise
 from bayeswise.engines.local import over_ranges
 from bayeswise.explanations.account import REST_OF_TEXT, Account, Contribution
-from bayeswise.explanations.nomogram import Nomogram
-from bayeswise.explanations.steps import Steps
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError
 from bayeswise.models.base.classifier import Classifier, are_batches, as_targets, only_column, refuse_calibrated
@@ -41,6 +39,8 @@ from bayeswise.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
     from bayeswise.explanations.class_densities import ClassDensities
+    from bayeswise.explanations.nomogram import Nomogram
+    from bayeswise.explanations.steps import Steps
     from bayeswise.models.naive_bayes.closed_forms import LinearForm
 
 
@@ -172,6 +172,7 @@ class NaiveBayesModel(Classifier):
         return Account(self.classes, self.log_prior, tuple(parts), self.settings.convention)
 
     def steps(self, row: Any) -> Steps:
+        from bayeswise.explanations.steps import Steps
         from bayeswise.models.naive_bayes.closed_forms import cell_counts, prior_counts
 
         batch = self.row_of(row)
@@ -214,6 +215,8 @@ class NaiveBayesModel(Classifier):
 
     def nomogram(self, row: Any, state: Any = None, against: Any = None) -> Nomogram:
         """Points for each value of each column, for reading by eye; the row is marked."""
+        from bayeswise.explanations.nomogram import Nomogram
+
         return Nomogram.of_model(self, row, state, against)
 
     def linear_form(self) -> LinearForm:

@@ -133,13 +133,15 @@ class LevelCoder:
         self._lengthen(len(levels))
         codes = np.empty(len(raw_codes), dtype=np.int32)
         if _kernels.recode_levels(codes, raw_codes, self._code_of_level, _UNKNOWN):
-            self._meet(np.unique(raw_codes[codes == _UNKNOWN]), levels)
+            met = np.zeros(len(levels), dtype=np.bool_)
+            met[raw_codes[codes == _UNKNOWN]] = True
+            self._meet(np.flatnonzero(met), levels)
             _kernels.recode_levels(codes, raw_codes, self._code_of_level, _UNKNOWN)
         if self._unseen_met:
             self.n_unseen += int(np.count_nonzero(codes == UNSEEN))
         return codes
 
-    def _meet(self, fresh: CodeArray, levels: Sequence[Label]) -> None:
+    def _meet(self, fresh: IntArray, levels: Sequence[Label]) -> None:
         met = [levels[level] for level in fresh.tolist()]
         if self._key is _itself and set(map(type, met)) == {self._plain}:
             self._code_of_level[fresh] = self._codes_of_plain(met)
