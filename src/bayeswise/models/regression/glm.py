@@ -9,24 +9,32 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property, partial
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import SchemaError, SupportError
 from bayeswise.models.regression.features import Features, refuse_extreme
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.regression_model import FoundModel, RegressionFacts
 from bayeswise.models.regression.row_blocks import Rows, in_own_order
 from bayeswise.models.regression.solving.exact_sums import (
-    LARGEST_SCORE,
     MOST_WEIGHTS,
+    SLOPES,
     AskedLoss,
     AskedRows,
     are_many,
 )
 from bayeswise.models.regression.solving.folds import SCALES, SCALES_OF_NOISE, dealt, least_loss
-from bayeswise.models.regression.solving.newton import Certificate, Penalty, Point, minimise
+from bayeswise.models.regression.solving.newton import (
+    Certificate,
+    Penalty,
+    Point,
+    intercepts_of,
+    minimise,
+    scale_by_evidence,
+)
 from bayeswise.models.regression.solving.normal_equations import SPREADS
 from bayeswise.models.regression.solving.robust import ROUGH, TIGHT, Iterated, fit_robust
 from bayeswise.models.settings.regression import LinearSettings
@@ -39,6 +47,7 @@ from bayeswise.tables.schema.schema import Schema
 MOST_ITERATIONS = 200
 TOLERANCE = 1e-9
 LOOSE = 10.0  # the scale of a prior that stands for a flat one in a few rows
+WIDEST = 1e4  # the largest scale that is looked at, and one over the smallest
 
 
 @dataclass(frozen=True)
@@ -128,30 +137,27 @@ def fit_by_sums(features: Features, rows: AskedRows, target: Moments, settings: 
     refuse_extreme([name], target.stddev()[0], *SPREADS)
     mean = float(target.mean()[0, 0])
     loss = AskedLoss(rows, (1, len(features.names) + 1), intercept=settings.fit_intercept)
-    few, beside = rows.few()
-    share = float(np.sqrt(rows.total_weight / few.total_weight)) if few.n_rows else 1.0
+    few = LogLinkLoss(*rows.few(), settings)
+    share = float(np.sqrt(rows.total_weight / few.rows.total_weight)) if few.rows.n_rows else 1.0
 
     def near(scale: float | None) -> FloatArray:
         """The weights of a few rows, under a prior that is as light against them as it is against all rows."""
-        if not few.n_rows:
-            intercept = np.log(mean) if settings.fit_intercept and mean > 0 else 0.0
-            return np.append(np.zeros(len(features.names)), intercept)
+        if not few.rows.n_rows:
+            return _start(len(features.names) + 1, mean, settings)
         kind = settings.prior or "gaussian"
         light = (scale or LOOSE) * (share**2 if kind == "laplace" else share)
-        return _fit_log_link(few, beside, Penalty(kind, light, loss.is_intercept), settings).weights
+        return few.minimum(Penalty(kind, light, loss.is_intercept))[0].weights
 
     def top(scale: float | None, start: FloatArray) -> tuple[Point, Certificate]:
         penalty = Penalty(settings.prior, 1.0 if scale is None else scale, loss.is_intercept)
-        tolerance = _tolerance(mean, settings)
-        return loss.minimum(penalty, start, tolerance=tolerance, most_iterations=MOST_ITERATIONS)
+        return minimise(loss, penalty, start, tolerance=_tolerance(mean, settings), most_iterations=MOST_ITERATIONS)
 
     how = settings.how_scaled
     scale = None if how == "flat" else 1.0 if isinstance(how, str) else how
     start = near(scale)
     if how == "evidence":
-        scale, start = _scale_by_evidence(
-            loss.evaluate, settings, lambda at, last: top(at, start if last is None else last)[0].weights
-        )
+        log_evidence = partial(laplace_evidence, settings)
+        scale, start = scale_by_evidence(lambda at, last: top(at, last)[0], log_evidence, start, WIDEST)
     point, certificate = top(scale, start)
     found = Iterated(point.weights, 1.0, certificate)
     return _model_of(features, settings, found, scale, rows.centre, rows.unit)
@@ -175,11 +181,11 @@ def _fit_at(
     roughly: bool = False,
 ) -> Iterated:
     """The weights at a scale of the prior; roughly is to three digits, enough to compare scales."""
-    free = np.arange(rows.n_columns) == rows.n_columns - 1
-    penalty = Penalty(settings.prior, 1.0 if scale is None else scale, free)
+    penalty = Penalty(settings.prior, 1.0 if scale is None else scale, intercepts_of((1, rows.n_columns)))
     if settings.likelihood in ("student-t", "laplace"):
         return fit_robust(rows, target, penalty, settings, ROUGH if roughly else TIGHT)
-    return _fit_log_link(rows, target, penalty, settings, start)
+    point, certificate = LogLinkLoss(rows, target, settings).minimum(penalty, start)
+    return Iterated(point.weights, 1.0, certificate)
 
 
 # -- the scale of the prior -----------------------------------------------------------------------------------
@@ -190,47 +196,22 @@ def _scale_of(features: Features, rows: Rows, target: FloatArray, settings: Line
     if how == "flat":
         return None
     if how == "evidence":
-        return _scale_by_evidence(
-            _log_link_loss(rows, target, settings),
-            settings,
-            lambda scale, last: _fit_at(rows, target, scale, settings, last).weights,
+        loss = LogLinkLoss(rows, target, settings)
+        return scale_by_evidence(
+            lambda at, last: loss.minimum(Penalty(settings.prior, at, loss.is_intercept), last)[0],
+            partial(laplace_evidence, settings),
+            loss.start,
+            WIDEST,
         )[0]
     if how == "cv":
         return _scale_by_folds(features, rows, target, settings)
     return float(how)
 
 
-def _scale_by_evidence(
-    evaluate: Callable[[FloatArray], Point],
-    settings: LinearSettings,
-    top: Callable[[float, FloatArray | None], FloatArray],
-) -> tuple[float, FloatArray]:
-    """The scale of largest evidence, by the Laplace approximation at the most probable weights, and the last weights.
-
-    `top` are the most probable weights at a scale, from those at another one.
-    """
-    last: FloatArray | None = None
-
-    def minus_log_evidence(log_scale: float) -> float:
-        nonlocal last
-        last = top(float(np.exp(log_scale)), last)
-        return -laplace_evidence(evaluate, last, float(np.exp(log_scale)), settings)
-
-    bounds = (float(np.log(1e-4)), float(np.log(1e4)))
-    from scipy.optimize import minimize_scalar  # late: it takes longer to import than a small table
-
-    best = minimize_scalar(minus_log_evidence, bounds=bounds, method="bounded", options={"xatol": 1e-4})
-    assert last is not None
-    return float(np.exp(best.x)), last
-
-
-def laplace_evidence(
-    evaluate: Callable[[FloatArray], Point], weights: FloatArray, scale: float, settings: LinearSettings
-) -> float:
+def laplace_evidence(settings: LinearSettings, scale: float, point: Point) -> float:
     """log p(targets | columns, scale) up to a number that does not depend on the scale; the intercept is flat."""
-    free = np.arange(len(weights)) == len(weights) - 1
-    penalty = Penalty(settings.prior, scale, free)
-    point = evaluate(weights)
+    weights = point.weights
+    penalty = Penalty(settings.prior, scale, intercepts_of((1, len(weights))))
     sign, log_volume = np.linalg.slogdet(point.hessian + np.diag(penalty.curvature(weights)))
     if sign <= 0:
         return -np.inf
@@ -239,14 +220,14 @@ def laplace_evidence(
 
 def _scale_by_folds(features: Features, rows: Rows, target: FloatArray, settings: LinearSettings) -> float:
     """The scale of least held-out loss, out of a grid; the loss is minus the log of the likelihood."""
-    by = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
+    by, matrix = rows.by, rows.matrix
     scales = SCALES if settings.likelihood in ("poisson", "exponential") else SCALES_OF_NOISE
 
     def losses(kept: FloatArray, out: FloatArray) -> FloatArray:
         learned = np.flatnonzero(kept > 0)
         held = np.flatnonzero(out > 0)
-        inside = standardised_rows(rows.matrix[learned], kept[learned], features, settings)
-        ahead = Rows(rows.matrix[held], np.empty(0), inside.centre, inside.unit)
+        inside = standardised_rows(matrix[learned], kept[learned], features, settings)
+        ahead = Rows(matrix[held], np.empty(0), inside.centre, inside.unit)
         found, start = [], None
         for scale in scales:
             fit = _fit_at(inside, target[learned], float(scale), settings, start, roughly=True)
@@ -255,17 +236,13 @@ def _scale_by_folds(features: Features, rows: Rows, target: FloatArray, settings
             found.append(float(out[held] @ np.minimum(minus_log_p, 1e6)))
         return np.array(found)
 
-    return least_loss(dealt(rows.matrix, np.zeros(rows.n_rows, dtype=np.int32), by), by, scales, losses)
+    return least_loss(dealt(matrix, np.zeros(rows.n_rows, dtype=np.int32), by), by, scales, losses)
 
 
 def _log_density(score: FloatArray, target: FloatArray, noise: float, settings: LinearSettings) -> FloatArray:
     """(n_rows,) log p(target | score) up to a number for each target."""
-    if settings.likelihood == "poisson":
-        clipped = np.clip(score, -LARGEST_SCORE, LARGEST_SCORE)
-        return np.asarray(target * clipped - np.exp(clipped))
-    if settings.likelihood == "exponential":
-        clipped = np.clip(score, -LARGEST_SCORE, LARGEST_SCORE)
-        return np.asarray(-clipped - target * np.exp(-clipped))
+    if settings.likelihood in SLOPES:
+        return -SLOPES[settings.likelihood](score, target)[0]
     size = max(noise, 1e-13 * float(np.abs(target).max(initial=0.0)), 1e-300)
     away = (target - score) / size
     if settings.likelihood == "laplace":
@@ -276,44 +253,49 @@ def _log_density(score: FloatArray, target: FloatArray, noise: float, settings: 
 # -- counts and times -----------------------------------------------------------------------------------------
 
 
-def _log_link_loss(rows: Rows, target: FloatArray, settings: LinearSettings) -> Callable[[FloatArray], Point]:
-    """Minus the log likelihood for E[y] = exp(score), with its derivatives."""
-    by = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
+@dataclass(frozen=True)
+class LogLinkLoss:
+    """Minus the log likelihood for E[y] = exp(score)."""
 
-    def evaluate(w: FloatArray) -> Point:
-        score = np.clip(rows.scores(w), -LARGEST_SCORE, LARGEST_SCORE)
-        if settings.likelihood == "poisson":
-            mean = np.exp(score)
-            each, first, second = mean - target * score, mean - target, mean
-        else:
-            ratio = target * np.exp(-score)
-            each, first, second = score + ratio, 1.0 - ratio, ratio
-        gradient, hessian = rows.moment(by * first), rows.products(by * second)
-        if not settings.fit_intercept:
-            gradient[-1], hessian[-1], hessian[:, -1], hessian[-1, -1] = 0.0, 0.0, 0.0, 1.0
-        return Point(w, float(by @ each), gradient, hessian)
+    rows: Rows
+    target: FloatArray  # (n_rows,)
+    settings: LinearSettings
 
-    return evaluate
+    @cached_property
+    def is_intercept(self) -> BoolArray:
+        """(n,)."""
+        return intercepts_of((1, self.rows.n_columns))
+
+    @cached_property
+    def mean(self) -> float:
+        """Of the targets."""
+        return float(self.rows.by @ self.target) / self.rows.total_weight
+
+    @property
+    def start(self) -> FloatArray:
+        """(n,) weights to begin with."""
+        return _start(self.rows.n_columns, self.mean, self.settings)
+
+    def evaluate(self, weights: FloatArray) -> Point:
+        """Loss, gradient and Hessian."""
+        rows, by = self.rows, self.rows.by
+        each, first, second = SLOPES[self.settings.likelihood](rows.scores(weights), self.target)
+        point = Point(weights, float(by @ each), rows.moment(by * first), rows.products(by * second))
+        return point if self.settings.fit_intercept else point.holding(self.is_intercept)
+
+    def minimum(self, penalty: Penalty, start: FloatArray | None = None) -> tuple[Point, Certificate]:
+        """The weights of least loss + penalty."""
+        tolerance = _tolerance(self.mean, self.settings)
+        first = self.start if start is None else start
+        return minimise(self, penalty, first, tolerance=tolerance, most_iterations=MOST_ITERATIONS)
 
 
-def _fit_log_link(
-    rows: Rows, target: FloatArray, penalty: Penalty, settings: LinearSettings, start: FloatArray | None = None
-) -> Iterated:
-    by = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
-    mean = float(by @ target) / rows.total_weight
-    if start is None:
-        start = np.zeros(rows.n_columns)
-        if settings.fit_intercept and mean > 0:
-            start[-1] = np.log(mean)
-    found = minimise(
-        _log_link_loss(rows, target, settings),
-        penalty,
-        start,
-        total_weight=rows.total_weight,
-        tolerance=_tolerance(mean, settings),
-        most_iterations=MOST_ITERATIONS,
-    )
-    return Iterated(found.point.weights, 1.0, found.certificate)
+def _start(n: int, mean: float, settings: LinearSettings) -> FloatArray:
+    """(n,) no slopes, and an intercept by the mean of the targets."""
+    start = np.zeros(n)
+    if settings.fit_intercept and mean > 0:
+        start[-1] = np.log(mean)
+    return start
 
 
 def _tolerance(mean: float, settings: LinearSettings) -> float:

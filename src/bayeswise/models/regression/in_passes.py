@@ -23,7 +23,7 @@ from bayeswise.models.regression.glm import IteratedModel, refuse_outside
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.models.regression.row_blocks import SPREADS, Rows, TargetRows
 from bayeswise.models.regression.solving.exact_sums import Derivatives, FewRows, are_many, derivatives, share_to_start
-from bayeswise.models.regression.solving.logistic_by_sums import asks_for_sums, fit_by_sums
+from bayeswise.models.regression.solving.logistic_fit import asks_for_sums, fit_by_sums
 from bayeswise.models.settings.regression import LinearSettings, LogisticSettings
 from bayeswise.statistics import Counts, Moments
 from bayeswise.tables.batch import Batch

@@ -22,8 +22,13 @@ from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.models.regression.row_blocks import Design, Rows, TargetRows
 from bayeswise.models.regression.solving.exact_sums import RowsHere
-from bayeswise.models.regression.solving.logistic_by_sums import asks_for_sums, fit_by_sums
-from bayeswise.models.regression.solving.logistic_fit import LogisticFit, fit_logistic, standardised
+from bayeswise.models.regression.solving.logistic_fit import (
+    LogisticFit,
+    asks_for_sums,
+    fit_by_sums,
+    fit_logistic,
+    standardised,
+)
 from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide, may_use_rows, uses_rows
 from bayeswise.models.settings.regression import LinearSettings, LogisticSettings

@@ -76,6 +76,11 @@ class Rows:
     def total_weight(self) -> float:
         return math.fsum(self.weights) if len(self.weights) else float(self.n_rows)
 
+    @property
+    def by(self) -> FloatArray:
+        """(n_rows,) the weight of each row, written out."""
+        return self.weights if len(self.weights) else np.ones(self.n_rows)
+
     def every(self, step: int) -> Rows:
         """Every so manieth row, as views."""
         weights = np.ascontiguousarray(self.weights[::step]) if len(self.weights) else self.weights

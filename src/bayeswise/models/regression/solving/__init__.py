@@ -6,7 +6,6 @@ robust.py               noise with heavy tails, by EM
 logistic_fit.py         from rows to the weights of a logistic regression
 softmax.py              its loss and derivatives, and whether a maximum without a prior exists
 exact_sums.py           what a step of Newton's method asks of many rows, as exact sums
-logistic_by_sums.py     logistic regression from these
 newton.py               Newton's method with a certificate, and minus the log of a prior
 conjugate_gradients.py  the same without writing the Hessian down
 folds.py                the scale of the prior, by rows left out

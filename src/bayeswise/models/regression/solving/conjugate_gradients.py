@@ -12,14 +12,14 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.cholesky import cho_factor, cho_solve
 from bayeswise.models.regression.solving.newton import EPSILON, Certificate, Penalty
-from bayeswise.models.regression.solving.softmax import SoftmaxLoss
+from bayeswise.models.regression.solving.softmax import ClassLoss, SoftmaxLoss
 
 Operator = Callable[[FloatArray], FloatArray]
 PATIENCE = 10  # products with the Hessian in one step, before a better preconditioner is made
@@ -29,22 +29,7 @@ SINGLE_PRECISION = (1e-6, 1e6)  # standard deviations whose squares and products
 MOST_COPIED = 250_000_000  # cells that are kept in single precision, too: 1 GB
 
 
-class AppliedLoss(Protocol):
-    """A loss whose Hessian is applied to directions."""
-
-    @property
-    def rows(self) -> Any:
-        """The rows, which know their total weight."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n_vectors, n) of the weights."""
-
-    def slopes(self, weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-        """Loss, gradient (n_vectors, n) and probabilities (n_rows, n_classes)."""
-
-
-L = TypeVar("L", bound=AppliedLoss)
+L = TypeVar("L", bound=ClassLoss[Any])
 
 
 @dataclass(frozen=True)
@@ -61,8 +46,7 @@ def minimise_softmax(
     loss: SoftmaxLoss, penalty: Penalty, start: FloatArray, *, tolerance: float, most_iterations: int
 ) -> tuple[FloatArray, Certificate]:
     """The flattened weights of least loss + penalty; begun on a part of the rows where there are many."""
-    by = loss.rows.weights if len(loss.rows.weights) else np.ones(loss.rows.n_rows)
-    products = loss.rows.products(by)[:-1, :-1]
+    products = loss.rows.products(loss.rows.by)[:-1, :-1]
     values, vectors = np.linalg.eigh(products)
     spreads = np.sqrt(np.diag(products) / loss.rows.total_weight)
     fits = (spreads >= SINGLE_PRECISION[0]) & (spreads <= SINGLE_PRECISION[1])
@@ -122,7 +106,7 @@ class _DenseSearch(Search[SoftmaxLoss]):
     ) -> None:
         super().__init__(loss, penalty)
         self.roughly = roughly
-        self.by = loss.rows.weights if len(loss.rows.weights) else np.ones(loss.rows.n_rows)
+        self.by = loss.rows.by
         self.values, self.vectors = values, vectors  # of X'X
         self.dense: Operator | None = None
         self.norm_before = 0.0

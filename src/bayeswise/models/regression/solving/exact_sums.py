@@ -17,7 +17,7 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.models.regression.row_blocks import Rows, row_hashes
-from bayeswise.models.regression.solving.newton import Certificate, Penalty, Point, minimise
+from bayeswise.models.regression.solving.newton import Point, intercepts_of
 from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.statistics.numbers.scatter import Scatter
 from bayeswise.statistics.protocol import Additive, Weights
@@ -290,16 +290,10 @@ class AskedLoss:
     def n_vectors(self) -> int:
         return self.shape[0]
 
-    @property
-    def n_classes(self) -> int:
-        return 2 if self.n_vectors == 1 else self.n_vectors
-
     @cached_property
     def is_intercept(self) -> BoolArray:
         """(n_weights,) of the flattened weights."""
-        mask = np.zeros(self.shape, dtype=np.bool_)
-        mask[:, -1] = True
-        return mask.ravel()
+        return intercepts_of(self.shape)
 
     def evaluate(self, weights: FloatArray) -> Point:
         """Loss, gradient and Hessian."""
@@ -319,24 +313,7 @@ class AskedLoss:
         """A shift of the intercepts of all classes changes nothing and is held; without intercepts, so are they."""
         free = self.is_intercept
         if not self.intercept:
-            point.gradient[free] = 0.0
-            point.hessian[free] = 0.0
-            point.hessian[:, free] = 0.0
-            point.hessian[free, free] = 1.0
-        elif self.n_vectors > 1:
+            return point.holding(free)
+        if self.n_vectors > 1:
             point.hessian[np.ix_(free, free)] += self.rows.total_weight / self.n_vectors**2
         return point
-
-    def minimum(
-        self, penalty: Penalty, start: FloatArray, *, tolerance: float, most_iterations: int
-    ) -> tuple[Point, Certificate]:
-        """The weights of least loss + penalty."""
-        found = minimise(
-            self.evaluate,
-            penalty,
-            start,
-            total_weight=self.rows.total_weight,
-            tolerance=tolerance,
-            most_iterations=most_iterations,
-        )
-        return found.point, found.certificate

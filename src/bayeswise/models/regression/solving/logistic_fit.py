@@ -1,18 +1,24 @@
-"""From rows to the most probable weights of a logistic regression, its posterior and the scale of its prior."""
+"""From rows to the most probable weights of a logistic regression, its posterior and the scale of its prior.
+
+Many rows are asked for exact sums, one pass over them for each step of Newton's method; the first step starts from the
+weights of a few rows, those of least hash, which are the same in any partitions.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from bayeswise.engines.local import MOST_ENTRIES
-from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.regression.features import Features, refuse_no_room
 from bayeswise.models.regression.row_blocks import Rows, in_own_order
 from bayeswise.models.regression.solving.conjugate_gradients import minimise_softmax
+from bayeswise.models.regression.solving.exact_sums import MOST_WEIGHTS, AskedLoss, AskedRows, are_many
 from bayeswise.models.regression.solving.folds import SCALES, dealt, least_loss
 from bayeswise.models.regression.solving.many_columns import (
     ManyColumnsLoss,
@@ -21,11 +27,17 @@ from bayeswise.models.regression.solving.many_columns import (
     most_probable_of_many,
     scale_of_many_by_folds,
 )
-from bayeswise.models.regression.solving.newton import Certificate, Penalty, Point, minimise
-from bayeswise.models.regression.solving.softmax import SoftmaxLoss, refuse_separated
+from bayeswise.models.regression.solving.newton import (
+    Certificate,
+    Loss,
+    Penalty,
+    Point,
+    minimise,
+    scale_by_evidence,
+)
+from bayeswise.models.regression.solving.softmax import FLAT, ClassLoss, SoftmaxLoss, refuse_separated
 from bayeswise.models.regression.solving.wide import turned_rows
 from bayeswise.models.settings.regression import LogisticSettings
-from bayeswise.posteriors.normalise import log_posterior
 
 MOST_WORK = 4e9  # products for one Hessian
 MANY_ROWS = 100_000
@@ -35,6 +47,9 @@ MOST_WRITTEN = 1 << 28  # cells that are written out once more
 WARM_UP = (50, 8)  # every so manieth row first: their order is that of a hash, so these are a fair sample
 MOST_CELLS_TO_SEPARATE = 200_000
 LOOSE = 1e4  # a scale under which a prior hardly holds weights back
+LOOSE_IN_FEW = 10.0  # the scale of a prior that stands for a flat one in a few rows
+ROUGHLY = 1e-6  # the gradient at which weights are good enough to start from
+WIDEST = 1e3  # the largest scale that is looked at, and one over the smallest
 NO_COVARIANCE: FloatArray = np.empty((0, 0))
 
 
@@ -77,23 +92,15 @@ def fit_logistic(
     if scale == "cv":
         scale = _scale_by_folds(features, loss, settings, again=turned is None)
     elif scale == "evidence":
+        log_evidence = partial(log_evidence_at, loss, settings)
         scale, start = scale_by_evidence(
-            loss, settings, loss.start(), lambda known, last: most_probable(loss, settings, known, last)[0]
+            lambda at, last: most_probable(loss, settings, at, last)[0], log_evidence, start, WIDEST
         )
     known = float(scale)
     point, certificate = most_probable(loss, settings, known, start)
     if settings.prior is None:
         refuse_separated(features, loss, with_hessian(loss, point))
-    covariance, log_evidence = NO_COVARIANCE, None
-    of_interest = loss.n_vectors == 1 or settings.marginalize or settings.scale == "evidence"
-    if of_interest and settings.prior != "laplace" and not only_weights:
-        if turned is None:
-            covariance, log_evidence = laplace_approximation(loss, settings, known, point)
-        elif settings.prior is not None:
-            log_evidence = log_evidence_at(loss, settings, known, point)
-    found = point.weights.reshape(loss.shape)
-    if loss.n_vectors > 1 and settings.prior in ("gaussian", None):
-        found = found - found.mean(axis=0)  # of all equally good or nearly as good weights, those of least squares
+    found = _vectors(loss, point.weights, settings)
     return LogisticFit(
         found if turned is None else np.column_stack([found[:, :-1] @ turned.directions, found[:, -1]]),
         rows.centre,
@@ -101,9 +108,32 @@ def fit_logistic(
         known,
         certificate,
         not only_weights and separable(loss, point.weights, lambda s: _under_scale(loss, point.weights, s)),
-        covariance if turned is None else NO_COVARIANCE,
-        log_evidence,
+        *_about_weights(loss, settings, known, point, only_weights=only_weights, in_full=turned is None),
     )
+
+
+def _vectors(loss: SoftmaxLoss | ManyColumnsLoss | AskedLoss, weights: FloatArray, s: LogisticSettings) -> FloatArray:
+    """(n_vectors, n) the weights; of all equally good or nearly as good ones, those of least squares."""
+    found = weights.reshape(loss.shape)
+    return found - found.mean(axis=0) if loss.n_vectors > 1 and s.prior in ("gaussian", None) else found
+
+
+def _about_weights(
+    loss: SoftmaxLoss | AskedLoss,
+    settings: LogisticSettings,
+    scale: float,
+    point: Point,
+    *,
+    only_weights: bool,
+    in_full: bool = True,
+) -> tuple[FloatArray, float | None]:
+    """The covariance of the weights and the evidence of the scale, as far as they are known and of interest."""
+    of_interest = loss.n_vectors == 1 or settings.marginalize or settings.scale == "evidence"
+    if not of_interest or only_weights or settings.prior == "laplace":
+        return NO_COVARIANCE, None
+    if in_full:
+        return laplace_approximation(loss, settings, scale, point)
+    return NO_COVARIANCE, log_evidence_at(loss, settings, scale, point)
 
 
 def _has_many_columns(rows: Rows, n_classes: int, settings: LogisticSettings) -> bool:
@@ -140,10 +170,7 @@ def fit_many_columns(
     found, certificate = most_probable_of_many(loss, settings, float(scale), loss.start())
     loosely = settings.changed(prior="gaussian", scale=1.0)
     separates = separable(loss, found, lambda scale: most_probable_of_many(loss, loosely, scale, found, 1e-7, 30)[0])
-    vectors = found.reshape(loss.shape)
-    if loss.n_vectors > 1 and settings.prior == "gaussian":
-        vectors = vectors - vectors.mean(axis=0)
-    rows = loss.rows
+    rows, vectors = loss.rows, _vectors(loss, found, settings)
     return LogisticFit(vectors, rows.centre, rows.unit, float(scale), certificate, separates, NO_COVARIANCE, None)
 
 
@@ -184,22 +211,11 @@ def most_probable(
     for share in WARM_UP if loss.rows.n_rows >= MANY_ROWS else ():
         few = loss.every(share)
         lighter = Penalty(penalty.kind, scale * as_light(penalty.kind, share), penalty.free, penalty.freedom)
-        start = by_newton(few, lighter, start, settings, 1e-6)[0].weights
-    return by_newton(loss, penalty, start, settings, settings.tol)
+        start = minimise(few, lighter, start, tolerance=ROUGHLY, most_iterations=settings.max_iter)[0].weights
+    return minimise(loss, penalty, start, tolerance=settings.tol, most_iterations=settings.max_iter)
 
 
-class Evaluated(Protocol):
-    """A loss with its derivatives."""
-
-    @property
-    def is_intercept(self) -> BoolArray:
-        """(n_weights,) of the flattened weights."""
-
-    def evaluate(self, weights: FloatArray) -> Point:
-        """Loss, gradient and Hessian."""
-
-
-def with_hessian(loss: Evaluated, point: Point) -> Point:
+def with_hessian(loss: Loss, point: Point) -> Point:
     """The point with its Hessian, where it was found without one."""
     return point if point.hessian.size else loss.evaluate(point.weights)
 
@@ -209,39 +225,7 @@ def as_light(kind: str | None, step: float) -> float:
     return float(step if kind == "laplace" else np.sqrt(step))
 
 
-def by_newton(
-    loss: SoftmaxLoss, penalty: Penalty, start: FloatArray, settings: LogisticSettings, tolerance: float
-) -> tuple[Point, Certificate]:
-    found = minimise(
-        loss.evaluate,
-        penalty,
-        start,
-        total_weight=loss.rows.total_weight,
-        tolerance=tolerance,
-        most_iterations=settings.max_iter,
-    )
-    return found.point, found.certificate
-
-
-class Separating(Protocol):
-    """A loss that knows whether weights separate its rows."""
-
-    @property
-    def rows(self) -> Any:
-        """The rows, which know how many they are."""
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        """(n_vectors, n) of the weights."""
-
-    def separates(self, weights: FloatArray) -> bool:
-        """Whether every row has its own class strictly first."""
-
-    def share_first(self, weights: FloatArray) -> float:
-        """The share of rows whose own class has strictly the highest score."""
-
-
-def separable(loss: Separating, weights: FloatArray, under_scale: Callable[[float], FloatArray]) -> bool:
+def separable(loss: ClassLoss[Any], weights: FloatArray, under_scale: Callable[[float], FloatArray]) -> bool:
     """Whether some weights separate the classes: these, or those under a prior that hardly holds them back.
 
     A yes is always true. The second look is taken on small tables that are nearly separated already.
@@ -255,13 +239,12 @@ def separable(loss: Separating, weights: FloatArray, under_scale: Callable[[floa
 
 def _under_scale(loss: SoftmaxLoss, weights: FloatArray, scale: float) -> FloatArray:
     """Weights near the most probable ones under a normal prior of this scale."""
-    loose, total = Penalty("gaussian", scale, loss.is_intercept), loss.rows.total_weight
-    found = minimise(loss.evaluate, loose, weights, total_weight=total, tolerance=1e-7, most_iterations=30)
-    return found.point.weights
+    loose = Penalty("gaussian", scale, loss.is_intercept)
+    return minimise(loss, loose, weights, tolerance=1e-7, most_iterations=30)[0].weights
 
 
 def laplace_approximation(
-    loss: Evaluated, settings: LogisticSettings, scale: float, point: Point
+    loss: Loss, settings: LogisticSettings, scale: float, point: Point
 ) -> tuple[FloatArray, float | None]:
     """The posterior as a Gaussian at its top: its covariance, and log p(targets | columns, scale) if there is a prior.
 
@@ -280,7 +263,7 @@ def laplace_approximation(
     return (vectors / values) @ vectors.T, _at_top(point, penalty, float(np.log(values).sum()))
 
 
-def log_evidence_at(loss: Evaluated, settings: LogisticSettings, scale: float, point: Point) -> float:
+def log_evidence_at(loss: Loss, settings: LogisticSettings, scale: float, point: Point) -> float:
     """The same log p(targets | columns, scale) by a Cholesky factor, which takes a thirtieth of all eigenvectors."""
     penalty = Penalty(settings.prior, scale, loss.is_intercept, settings.df)
     point = with_hessian(loss, point)
@@ -298,32 +281,9 @@ def _at_top(point: Point, penalty: Penalty, log_determinant: float) -> float:
     return float(at_top + 0.5 * len(point.weights) * np.log(2.0 * np.pi) - 0.5 * log_determinant)
 
 
-def scale_by_evidence(
-    loss: Evaluated,
-    settings: LogisticSettings,
-    start: FloatArray,
-    top: Callable[[float, FloatArray], Point],
-) -> tuple[float, FloatArray]:
-    """The scale of largest evidence, and the weights of the last one; `top` is the best point at a scale."""
-    last = start
-
-    def minus_log_evidence(log_scale: float) -> float:
-        nonlocal last
-        point = top(float(np.exp(log_scale)), last)
-        last = point.weights
-        return -log_evidence_at(loss, settings, float(np.exp(log_scale)), point)
-
-    bounds = (float(np.log(1e-3)), float(np.log(1e3)))
-    from scipy.optimize import minimize_scalar  # late: it takes longer to import than a small table
-
-    found = minimize_scalar(minus_log_evidence, bounds=bounds, method="bounded", options={"xatol": 1e-4})
-    return float(np.exp(found.x)), last
-
-
 def _scale_by_folds(features: Features, loss: SoftmaxLoss, settings: LogisticSettings, *, again: bool) -> float:
     """The scale of least held-out loss, out of a grid; `again`: the columns are standardised anew for each fold."""
-    matrix, targets = loss.rows.matrix, loss.targets
-    by = loss.rows.weights if len(loss.rows.weights) else np.ones(len(targets))
+    matrix, targets, by = loss.rows.matrix, loss.targets, loss.rows.by
 
     def losses(kept: FloatArray, out: FloatArray) -> FloatArray:
         rows = Rows(matrix, kept, loss.rows.centre, loss.rows.unit)
@@ -331,11 +291,63 @@ def _scale_by_folds(features: Features, loss: SoftmaxLoss, settings: LogisticSet
             own = Rows.of(matrix, kept, features, standardise=settings.standardise)
             rows = standardised(own, settings.fit_intercept)
         without = SoftmaxLoss(rows, targets, loss.n_classes, settings.fit_intercept)
-        start, found = without.start(), []
-        for scale in SCALES:
-            start = most_probable(without, settings, float(scale), start)[0].weights
-            log_p = log_posterior(without.scores(start))
-            found.append(-float(out @ log_p[np.arange(len(log_p)), targets]))
-        return np.array(found)
+        return without.left_out_losses(
+            out, SCALES, lambda scale, start: most_probable(without, settings, scale, start)[0].weights
+        )
 
     return least_loss(dealt(matrix, targets, by), by, SCALES, losses)
+
+
+# -- rows that are asked for sums -----------------------------------------------------------------------------
+
+
+def asks_for_sums(n_rows: int, n_features: int, n_classes: int, settings: LogisticSettings) -> bool:
+    """Whether rows are too many to stand in one place, and their sums are all that is needed."""
+    n_vectors = 1 if n_classes == 2 else n_classes
+    few_weights = n_vectors * (n_features + 1) <= MOST_WEIGHTS
+    return n_classes > 1 and are_many(n_rows, n_features) and few_weights and settings.scale != "cv"
+
+
+def fit_by_sums(
+    rows: AskedRows, n_classes: int, settings: LogisticSettings, *, only_weights: bool = False
+) -> LogisticFit | None:
+    """Maximum a posteriori; None where only the rows themselves tell whether there is one: a flat prior and loss."""
+    loss = AskedLoss(rows, (1 if n_classes == 2 else n_classes, len(rows.centre) + 1), intercept=settings.fit_intercept)
+
+    def top(scale: float, start: FloatArray) -> tuple[Point, Certificate]:
+        penalty = Penalty(settings.prior, scale, loss.is_intercept, settings.df)
+        return minimise(loss, penalty, start, tolerance=settings.tol, most_iterations=settings.max_iter)
+
+    few, targets = rows.few()
+    sample = SoftmaxLoss(few, targets.astype(np.int32), n_classes, settings.fit_intercept)
+    scale = settings.scale
+    start = _near(sample, settings, 1.0 if isinstance(scale, str) else scale, rows.total_weight)
+    if isinstance(scale, str):
+        log_evidence = partial(log_evidence_at, loss, settings)
+        scale, start = scale_by_evidence(lambda at, last: top(at, last)[0], log_evidence, start, WIDEST)
+    known = float(scale)
+    point, certificate = top(known, start)
+    if settings.prior is None and _is_flat(loss, point):
+        return None
+    covariance, evidence = _about_weights(loss, settings, known, point, only_weights=only_weights)
+    separates = not only_weights and loss.separates(point.weights)
+    vectors = _vectors(loss, point.weights, settings)
+    return LogisticFit(vectors, rows.centre, rows.unit, known, certificate, separates, covariance, evidence)
+
+
+def _near(sample: SoftmaxLoss, settings: LogisticSettings, scale: float, total_weight: float) -> FloatArray:
+    """The weights of a few rows, under a prior that is as light against them as it is against all rows."""
+    if not sample.rows.n_rows:
+        return sample.start()
+    kind = settings.prior or "gaussian"  # a few rows may be separated where all of them are not
+    light = (scale if settings.prior else LOOSE_IN_FEW) * as_light(kind, total_weight / sample.rows.total_weight)
+    penalty = Penalty(kind, light, sample.is_intercept, settings.df)
+    return minimise(sample, penalty, sample.start(), tolerance=ROUGHLY, most_iterations=settings.max_iter)[0].weights
+
+
+def _is_flat(loss: AskedLoss, point: Point) -> bool:
+    """Whether the loss hardly bends in some direction, other than a shift of all classes."""
+    n_vectors, n = loss.shape
+    total = loss.rows.total_weight
+    shifts = np.kron(np.ones((n_vectors, n_vectors)), np.eye(n)) * (total / n_vectors if n_vectors > 1 else 0.0)
+    return bool(np.linalg.eigvalsh(point.hessian + shifts).min() <= FLAT * total)

@@ -8,10 +8,11 @@ columns that are not is written down, and columns join them until the gradient s
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Protocol
+from typing import Any
 
 import numpy as np
 
@@ -31,48 +32,52 @@ FEWEST_JOINING = 50  # columns
 MOST_WEIGHTS = 4_000  # other than 0, under a laplace prior: their Hessian and its factors take 0.5 GB
 
 
-class WideRows(Protocol):
+class WideRows(ABC):
     """z = (x - centre) / unit for each row, followed by a one for the intercept."""
 
-    @property
-    def weights(self) -> FloatArray:
-        """(n_rows,)."""
-
-    @property
-    def centre(self) -> FloatArray:
-        """(n,)."""
-
-    @property
-    def unit(self) -> FloatArray:
-        """(n,)."""
+    cells: Any  # (n_rows, n) z, or what z is made of
+    weights: FloatArray  # (n_rows,)
+    centre: FloatArray  # (n,)
+    unit: FloatArray  # (n,)
 
     @property
     def n_rows(self) -> int:
-        """How many there are."""
+        return int(self.cells.shape[0])
 
     @property
     def n_columns(self) -> int:
         """With the intercept."""
+        return int(self.cells.shape[1]) + 1
 
-    @property
+    @cached_property
     def total_weight(self) -> float:
-        """Of all rows."""
+        return math.fsum(self.weights)
 
+    @abstractmethod
     def scores(self, weights: FloatArray) -> FloatArray:
         """(n_rows, n_vectors) weights . z."""
 
+    @abstractmethod
     def moment(self, amounts: FloatArray) -> FloatArray:
         """(n_vectors, n) the sum over rows of amount z."""
 
+    @abstractmethod
     def square_moment(self, amounts: FloatArray) -> FloatArray:
         """(n_vectors, n) the sum over rows of amount z^2."""
 
     def some(self, columns: IntArray) -> Rows:
         """Some columns, written out."""
+        by = NO_WEIGHTS if np.all(self.weights == 1.0) else self.weights
+        matrix, centre = self._written_out(columns)
+        return Rows(matrix, by, centre, np.ones(len(columns)))
+
+    @abstractmethod
+    def _written_out(self, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+        """(n_rows, n_chosen) and (n_chosen,): some columns, and what is subtracted from each."""
 
 
 @dataclass(frozen=True)
-class WrittenOut:
+class WrittenOut(WideRows):
     """The rows of a wide table."""
 
     cells: FloatArray  # (n_rows, n) z
@@ -82,20 +87,7 @@ class WrittenOut:
 
     @classmethod
     def of(cls, rows: Rows) -> WrittenOut:
-        by = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
-        return cls(np.asarray((rows.matrix - rows.centre) / rows.unit), by, rows.centre, rows.unit)
-
-    @property
-    def n_rows(self) -> int:
-        return len(self.cells)
-
-    @property
-    def n_columns(self) -> int:
-        return int(self.cells.shape[1]) + 1
-
-    @cached_property
-    def total_weight(self) -> float:
-        return math.fsum(self.weights)
+        return cls(np.asarray((rows.matrix - rows.centre) / rows.unit), rows.by, rows.centre, rows.unit)
 
     def scores(self, weights: FloatArray) -> FloatArray:
         return np.asarray(self.cells @ weights[:, :-1].T + weights[:, -1])
@@ -106,9 +98,8 @@ class WrittenOut:
     def square_moment(self, amounts: FloatArray) -> FloatArray:
         return np.column_stack([amounts.T @ np.square(self.cells), amounts.sum(axis=0)])
 
-    def some(self, columns: IntArray) -> Rows:
-        by = NO_WEIGHTS if np.all(self.weights == 1.0) else self.weights
-        return Rows(np.ascontiguousarray(self.cells[:, columns]), by, np.zeros(len(columns)), np.ones(len(columns)))
+    def _written_out(self, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+        return np.ascontiguousarray(self.cells[:, columns]), np.zeros(len(columns))
 
 
 @dataclass(frozen=True)
@@ -201,15 +192,10 @@ def _on_columns(
             fix="choose a smaller scale, which leaves fewer weights, or prior='gaussian'",
         )
     few = SoftmaxLoss(loss.rows.some(columns), loss.targets, loss.n_classes, loss.intercept)
-    found = minimise(
-        few.evaluate,
-        Penalty(penalty.kind, penalty.scale, few.is_intercept, penalty.freedom),
-        np.column_stack([weights[:, columns], weights[:, -1]]).ravel(),
-        total_weight=loss.rows.total_weight,
-        tolerance=tolerance,
-        most_iterations=most,
-    )
-    return found.point.weights.reshape(few.shape), found.certificate.iterations
+    own = Penalty(penalty.kind, penalty.scale, few.is_intercept, penalty.freedom)
+    start = np.column_stack([weights[:, columns], weights[:, -1]]).ravel()
+    point, certificate = minimise(few, own, start, tolerance=tolerance, most_iterations=most)
+    return point.weights.reshape(few.shape), certificate.iterations
 
 
 def scale_of_many_by_folds(
@@ -222,12 +208,9 @@ def scale_of_many_by_folds(
 
     def losses(kept: FloatArray, out: FloatArray) -> FloatArray:
         without = ManyColumnsLoss(rows_of(kept), loss.targets, loss.n_classes, loss.intercept)
-        start, found = without.start(), []
-        for scale in SCALES:
-            start = most_probable_of_many(without, settings, float(scale), start)[0]
-            log_p = log_posterior(without.scores(start))
-            found.append(-float(out @ log_p[np.arange(len(log_p)), loss.targets]))
-        return np.array(found)
+        return without.left_out_losses(
+            out, SCALES, lambda scale, start: most_probable_of_many(without, settings, scale, start)[0]
+        )
 
     return least_loss(folds, loss.rows.weights, SCALES, losses)
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.linalg import LinAlgError
@@ -50,46 +51,62 @@ class Point:
     gradient: FloatArray  # (n,)
     hessian: FloatArray  # (n, n)
 
+    def holding(self, weights: BoolArray) -> Point:
+        """The same where nothing moves some weights."""
+        self.gradient[weights] = 0.0
+        self.hessian[weights] = 0.0
+        self.hessian[:, weights] = 0.0
+        self.hessian[weights, weights] = 1.0
+        return self
 
-@dataclass(frozen=True)
-class Minimum:
-    """Where Newton's method ended."""
 
-    point: Point
-    certificate: Certificate
+class Loss(Protocol):
+    """A loss with its derivatives."""
+
+    @property
+    def rows(self) -> Any:
+        """The rows, which know their total weight."""
+
+    @property
+    def is_intercept(self) -> BoolArray:
+        """(n_weights,) of the flattened weights."""
+
+    def evaluate(self, weights: FloatArray) -> Point:
+        """Loss, gradient and Hessian."""
+
+
+def intercepts_of(shape: tuple[int, int]) -> BoolArray:
+    """(n_vectors * n,) where the intercepts stand among flattened weights: the last of each vector."""
+    mask = np.zeros(shape, dtype=np.bool_)
+    mask[:, -1] = True
+    return mask.ravel()
 
 
 def minimise(
-    evaluate: Callable[[FloatArray], Point],
-    penalty: Penalty,
-    start: FloatArray,
-    *,
-    total_weight: float,
-    tolerance: float,
-    most_iterations: int,
-) -> Minimum:
+    loss: Loss, penalty: Penalty, start: FloatArray, *, tolerance: float, most_iterations: int
+) -> tuple[Point, Certificate]:
     """The weights of least loss + penalty; a step that does not descend is halved."""
-    point = evaluate(start)
+    point, total_weight = loss.evaluate(start), loss.rows.total_weight
     norm = _norm(point, penalty, total_weight)
     iterations = 0
     while norm > tolerance and iterations < most_iterations:
-        found = _descended(evaluate, penalty, point, norm, total_weight)
+        found = _descended(loss, penalty, point, norm, total_weight)
         iterations += 1
         if found is None:
             break
         point, norm = found
-    return Minimum(point, Certificate(norm, iterations, norm <= tolerance, tolerance))
+    return point, Certificate(norm, iterations, norm <= tolerance, tolerance)
 
 
 def _descended(
-    evaluate: Callable[[FloatArray], Point], penalty: Penalty, point: Point, norm: float, total_weight: float
+    loss: Loss, penalty: Penalty, point: Point, norm: float, total_weight: float
 ) -> tuple[Point, float] | None:
     step = _step(point, penalty)
     here = point.loss + penalty.value(point.weights)
     slope = _slope(point, penalty, step)
     length = 1.0
     for _ in range(40):
-        ahead = evaluate(point.weights + length * step)
+        ahead = loss.evaluate(point.weights + length * step)
         there = ahead.loss + penalty.value(ahead.weights)
         ahead_norm = _norm(ahead, penalty, total_weight)
         # Near the minimum the objective is flat to the last digit, and only the gradient still tells.
@@ -134,6 +151,32 @@ def _norm(point: Point, penalty: Penalty, total_weight: float) -> float:
     if penalty.kind == "laplace":
         gradient = subgradient(gradient, penalty.absolute, point.weights)
     return float(np.abs(gradient).max(initial=0.0)) / total_weight
+
+
+def scale_by_evidence(
+    top: Callable[[float, FloatArray], Point],
+    log_evidence: Callable[[float, Point], float],
+    start: FloatArray,
+    widest: float,
+) -> tuple[float, FloatArray]:
+    """The scale of largest evidence from 1 / widest to widest, and the weights of the last one that was looked at.
+
+    `top` is the best point at a scale, from the weights at another one.
+    """
+    last = start
+
+    def minus_log_evidence(log_scale: float) -> float:
+        nonlocal last
+        scale = float(np.exp(log_scale))
+        point = top(scale, last)
+        last = point.weights
+        return -log_evidence(scale, point)
+
+    from scipy.optimize import minimize_scalar  # late: it takes longer to import than a small table
+
+    bounds = (float(np.log(1.0 / widest)), float(np.log(widest)))
+    found = minimize_scalar(minus_log_evidence, bounds=bounds, method="bounded", options={"xatol": 1e-4})
+    return float(np.exp(found.x)), last
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def fit_robust(
     rows: Rows, target: FloatArray, penalty: Penalty, settings: LinearSettings, tolerance: float = TIGHT
 ) -> Iterated:
     """EM until a round changes no fitted value by more than so much of the noise; `gradient_norm` is that change."""
-    by = rows.weights if len(rows.weights) else np.ones(rows.n_rows)
+    by = rows.by
     if settings.likelihood == "laplace" and penalty.kind == "laplace":
         return _least_absolute(rows, by, target, penalty, settings)
     weights = _weighted_squares(rows, by, target, penalty, settings, 1.0)

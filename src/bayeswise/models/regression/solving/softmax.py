@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
@@ -21,7 +22,8 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.row_blocks import Rows
-from bayeswise.models.regression.solving.newton import Point
+from bayeswise.models.regression.solving.newton import Point, intercepts_of
+from bayeswise.posteriors.normalise import log_posterior
 
 R = TypeVar("R", bound=Any)
 
@@ -46,9 +48,7 @@ class ClassLoss(Generic[R]):
     @cached_property
     def is_intercept(self) -> BoolArray:
         """(n_vectors * n,) of the flattened weights."""
-        mask = np.zeros(self.shape, dtype=np.bool_)
-        mask[:, -1] = True
-        return mask.ravel()
+        return intercepts_of(self.shape)
 
     def start(self) -> FloatArray:
         """(n_vectors * n,) no slopes, and intercepts by the shares of the classes."""
@@ -69,6 +69,10 @@ class ClassLoss(Generic[R]):
     def scores_of_vectors(self, weights: FloatArray) -> FloatArray:
         """(n_rows, n_vectors) weights . z."""
 
+    @abstractmethod
+    def slopes(self, weights: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        """Loss, gradient (n_vectors, n) and probabilities (n_rows, n_classes)."""
+
     def share_first(self, weights: FloatArray) -> float:
         """The share of rows whose own class has strictly the highest score."""
         scores, at = self.scores(weights), np.arange(self.rows.n_rows)
@@ -79,6 +83,17 @@ class ClassLoss(Generic[R]):
     def separates(self, weights: FloatArray) -> bool:
         """Whether every row has its own class strictly first."""
         return self.share_first(weights) == 1.0
+
+    def left_out_losses(
+        self, out: FloatArray, scales: FloatArray, top: Callable[[float, FloatArray], FloatArray]
+    ) -> FloatArray:
+        """(n_scales,) the loss by the weights `out`; `top` are the best weights at a scale, from those at another."""
+        start, found = self.start(), []
+        for scale in scales.tolist():
+            start = top(scale, start)
+            log_p = log_posterior(self.scores(start))
+            found.append(-float(out @ log_p[np.arange(len(log_p)), self.targets]))
+        return np.array(found)
 
     def held(self, sums: FloatArray) -> FloatArray:
         """Without an intercept, nothing moves it."""
@@ -104,12 +119,7 @@ class SoftmaxLoss(ClassLoss[Rows]):
     def evaluate(self, weights: FloatArray) -> Point:
         """Loss, gradient and Hessian."""
         point = self._binary(weights) if self.n_vectors == 1 else self._multinomial(weights)
-        if not self.intercept:
-            point.gradient[self.is_intercept] = 0.0
-            point.hessian[self.is_intercept] = 0.0
-            point.hessian[:, self.is_intercept] = 0.0
-            point.hessian[self.is_intercept, self.is_intercept] = 1.0
-        return point
+        return point if self.intercept else point.holding(self.is_intercept)
 
     def _binary(self, weights: FloatArray) -> Point:
         n = self.rows.n_columns
@@ -133,8 +143,7 @@ class SoftmaxLoss(ClassLoss[Rows]):
 
     def _multinomial(self, weights: FloatArray) -> Point:
         loss, gradient, probabilities = self.slopes(weights.reshape(self.shape))
-        by = self.rows.weights if len(self.rows.weights) else np.ones(self.rows.n_rows)
-        return Point(weights, loss, gradient.ravel(), self.hessian_at(probabilities, by))
+        return Point(weights, loss, gradient.ravel(), self.hessian_at(probabilities, self.rows.by))
 
     def hessian_at(self, probabilities: FloatArray, by: FloatArray) -> FloatArray:
         """(m, m) blocks sum w (p_k [k = l] - p_k p_l) z z'; a shift of all intercepts changes nothing and is held."""

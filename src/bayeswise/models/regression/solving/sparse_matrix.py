@@ -17,10 +17,10 @@ from scipy.sparse import csr_array
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.regression.features import Features, refuse_extreme
-from bayeswise.models.regression.row_blocks import NO_WEIGHTS, SPREADS, Rows, mixed_bits, odd_factors
+from bayeswise.models.regression.row_blocks import SPREADS, mixed_bits, odd_factors
 from bayeswise.models.regression.solving.folds import dealt_in
 from bayeswise.models.regression.solving.logistic_fit import LogisticFit, fit_many_columns
-from bayeswise.models.regression.solving.many_columns import ManyColumnsLoss
+from bayeswise.models.regression.solving.many_columns import ManyColumnsLoss, WideRows
 from bayeswise.models.settings.regression import LogisticSettings
 
 
@@ -64,7 +64,7 @@ def fit_sparse_logistic(
 
 
 @dataclass(frozen=True)
-class SparseRows:
+class SparseRows(WideRows):
     """z = (x - centre) / unit for each row, followed by a one for the intercept; x is 0 where no cell is stored."""
 
     cells: Any  # scipy.sparse CSR, (n_rows, n): x / unit
@@ -83,19 +83,6 @@ class SparseRows:
         cells = csr_array((matrix.data / unit[matrix.indices], matrix.indices, matrix.indptr), shape=matrix.shape)
         return cls(cells, weights, mean if centred else np.zeros_like(mean), unit)
 
-    @property
-    def n_rows(self) -> int:
-        return int(self.cells.shape[0])
-
-    @property
-    def n_columns(self) -> int:
-        """With the intercept."""
-        return int(self.cells.shape[1]) + 1
-
-    @cached_property
-    def total_weight(self) -> float:
-        return math.fsum(self.weights)
-
     @cached_property
     def shift(self) -> FloatArray:
         """(n,) the centre in units of the columns."""
@@ -106,26 +93,21 @@ class SparseRows:
         return csr_array((self.cells.data**2, self.cells.indices, self.cells.indptr), shape=self.cells.shape)
 
     def scores(self, weights: FloatArray) -> FloatArray:
-        """(n_rows, n_vectors) weights . z."""
         slopes = weights[:, :-1]
         return np.asarray(self.cells @ slopes.T + (weights[:, -1] - slopes @ self.shift))
 
     def moment(self, amounts: FloatArray) -> FloatArray:
-        """(n_vectors, n) the sum over rows of amount z."""
         total = amounts.sum(axis=0)  # (n_vectors,)
         return np.column_stack([(self.cells.T @ amounts).T - np.outer(total, self.shift), total])
 
     def square_moment(self, amounts: FloatArray) -> FloatArray:
-        """(n_vectors, n) the sum over rows of amount z^2."""
         total = amounts.sum(axis=0)
         crossed = (self.cells.T @ amounts).T * (2.0 * self.shift)
         inside = (self.squares.T @ amounts).T - crossed + np.outer(total, self.shift**2)
         return np.column_stack([np.maximum(inside, 0.0), total])
 
-    def some(self, columns: IntArray) -> Rows:
-        """Some columns, written out."""
-        by = NO_WEIGHTS if np.all(self.weights == 1.0) else self.weights
-        return Rows(self.cells[:, columns].toarray(), by, self.shift[columns], np.ones(len(columns)))
+    def _written_out(self, columns: IntArray) -> tuple[FloatArray, FloatArray]:
+        return self.cells[:, columns].toarray(), self.shift[columns]
 
 
 def _mean_and_spread(matrix: Any, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
