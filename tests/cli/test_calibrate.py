@@ -16,7 +16,7 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.decisions.costs.decision_file import DecisionFile
-from bayeswise.evaluation.stakes import calibrated
+from bayeswise.evaluation.reliability import calibrated
 
 Command = Callable[..., SimpleNamespace]
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -9,7 +9,7 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.evaluation.evaluate import compare, evaluate
-from bayeswise.evaluation.stakes import calibrated
+from bayeswise.evaluation.reliability import calibrated
 from bayeswise.foundation.errors import FitError, TooLargeError
 from bayeswise.models.files import bytes_of
 from bayeswise.models.held_out import held_out

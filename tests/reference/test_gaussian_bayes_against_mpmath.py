@@ -153,7 +153,7 @@ def test_the_sampled_bayes_error_has_an_honest_error_bar() -> None:
     """With one covariance for all the answer is known; sampling the same classes must come near it."""
     rows, _ = table(0.0)
     shared = fit(rows, "y", covariance="shared")
-    from bayeswise.models.gaussian_bayes.thresholds import _by_sampling
+    from bayeswise.models.gaussian_bayes.discriminants import _by_sampling
 
     exact = shared.bayes_error().error
     for seed in range(5):

@@ -3,8 +3,7 @@
 pool.py          rows without labels, encoded once, and the model that knows nothing yet
 pool_beliefs.py  what is believed of every row, kept up to date label by label
 uncertainty.py   how uncertain rows are, seen in single precision first
-likeness.py      which rows are alike, and rows of a query that differ
-choosing.py      the rows of a query, and what a label would save, each answer tried
+choosing.py      the rows of a query, which differ, and what a label would save, each answer tried
 queries.py       a row, why it is asked, what decisions ask
 pool_risk.py     what decisions cost, measured on rows that were asked for; whether asking pays
 teaching.py      a model that is taught the labels of a pool, and can take them back

@@ -7,8 +7,7 @@ from typing import Any, Literal, Self, Unpack
 
 import numpy as np
 
-from bayeswise.acquisition.choosing import STRATEGIES, Chooser, expected_savings, least_costs
-from bayeswise.acquisition.likeness import Likeness
+from bayeswise.acquisition.choosing import STRATEGIES, Chooser, Likeness, expected_savings, least_costs
 from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
 from bayeswise.acquisition.pool_risk import EVERY, Gain, Risk, Step, estimated, gain_of_asking, left_out_of
 from bayeswise.acquisition.queries import Query, asking_action, refuse_below, refuse_unless_share

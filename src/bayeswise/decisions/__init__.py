@@ -43,20 +43,5 @@ if TYPE_CHECKING:
     from bayeswise.decisions.policy.stability import stability_of as stability_of
     from bayeswise.decisions.policy.value_rule import ValueRule as ValueRule
 
-_LATE = {
-    "bayeswise.decisions.costs.costs": "Costs",
-    "bayeswise.decisions.costs.number_costs": "NumberCosts",
-    "bayeswise.decisions.costs.warnings": "CostWarning",
-    "bayeswise.decisions.information": "Densities NextTest Outcomes next_test perfect_information",
-    "bayeswise.decisions.number_actions": (
-        "absolute_action best_action newsvendor pinball_action squared_action within_action"
-    ),
-    "bayeswise.decisions.policy.capacity": "Limited within_capacity",
-    "bayeswise.decisions.policy.cautious": "Cautious minimax minimax_regret",
-    "bayeswise.decisions.policy.feature_rule": "FeatureRule",
-    "bayeswise.decisions.policy.rule": "Rule rule",
-    "bayeswise.decisions.policy.stability": "DecisionStability stability_of",
-    "bayeswise.decisions.policy.value_rule": "ValueRule",
-}
-__all__ = ["Decisions", "decide", *" ".join(_LATE.values()).split()]
-__getattr__, __dir__ = late_names(__name__, _LATE)
+_late, __getattr__, __dir__ = late_names()
+__all__ = ["Decisions", "decide", *_late]

@@ -2,8 +2,7 @@
 
 evaluate.py          cost per case beside what else one could do
 cost_curves.py       thresholds, coverage, cost curves
-reliability.py       calibration, and scores taken apart
-stakes.py            how much is at stake in each row; a calibration by rows that count by it
+reliability.py       calibration, also by what is at stake in each row, and scores taken apart
 novelty.py           rows unlike any that were learned
 parameter_draws.py   posteriors under parameters drawn from their posterior
 empty_columns.py     tests that could be made, and what they could show
@@ -17,8 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bayeswise.evaluation.evaluate import Comparison, Evaluation, compare, evaluate
-from bayeswise.evaluation.reliability import Reliability, brier_parts, classwise_ece, log_parts, reliability
-from bayeswise.evaluation.stakes import calibrated
+from bayeswise.evaluation.reliability import Reliability, brier_parts, calibrated, classwise_ece, log_parts, reliability
 from bayeswise.foundation.late import late_names
 
 if TYPE_CHECKING:
@@ -30,11 +28,7 @@ if TYPE_CHECKING:
     from bayeswise.evaluation.parameter_draws import decision_stability as decision_stability
     from bayeswise.evaluation.parameter_draws import posterior_draws as posterior_draws
 
-_LATE = {
-    "bayeswise.evaluation.cost_curves": "Curve cost_curve coverage_curve threshold_curve",
-    "bayeswise.evaluation.empty_columns": "next_test_for",
-    "bayeswise.evaluation.parameter_draws": "decision_stability posterior_draws",
-}
+_late, __getattr__, __dir__ = late_names()
 __all__ = [
     "calibrated",
     "Comparison",
@@ -46,6 +40,5 @@ __all__ = [
     "classwise_ece",
     "log_parts",
     "reliability",
-    *" ".join(_LATE.values()).split(),
+    *_late,
 ]
-__getattr__, __dir__ = late_names(__name__, _LATE)

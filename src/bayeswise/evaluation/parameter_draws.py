@@ -12,8 +12,7 @@ from bayeswise.decisions.costs.cost_cells import RowCostError
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import columns_for
 from bayeswise.decisions.policy.stability import DecisionStability, joined, stability_of
-from bayeswise.families.arithmetic.deviations import standard_scores
-from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI
+from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, standard_scores
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.logspace import log

@@ -4,13 +4,12 @@ account.py             prior x contributions = posterior, for one case
 steps.py               the calculation with every factor, in fractions where they were counted
 calibrated_account.py  the same, and what a calibration adds
 answered.py            the same where columns go together: changes are answered by the model
-balance.py             one state against another: weights that add up to the log-odds
+balance.py             one state against another: weights that add up to the log-odds, and their words
 alternatives.py        what a column could be instead
 flip.py                the least change that changes the answer
 class_densities.py     classes along one column: density, posterior, regions and errors
 class_plane.py         classes over two columns: regions and contours
 nomogram.py            points to add up, and the probability they stand for
-wording.py             weights, factors and values in words
 text.py                for a terminal
 html.py                for a page
 plots/                 as pictures
@@ -40,15 +39,4 @@ if TYPE_CHECKING:
     from bayeswise.explanations.nomogram import NomogramLine as NomogramLine
     from bayeswise.explanations.steps import Steps as Steps
 
-_LATE = {
-    "bayeswise.explanations.account": "Account Contribution",
-    "bayeswise.explanations.alternatives": "Explainable alternatives_of",
-    "bayeswise.explanations.balance": "Balance Weight",
-    "bayeswise.explanations.class_densities": "ClassDensities",
-    "bayeswise.explanations.class_plane": "ClassPlane",
-    "bayeswise.explanations.flip": "Change Flip change_of least_change least_change_of",
-    "bayeswise.explanations.nomogram": "Nomogram NomogramLine",
-    "bayeswise.explanations.steps": "Steps",
-}
-__all__ = [*" ".join(_LATE.values()).split()]
-__getattr__, __dir__ = late_names(__name__, _LATE)
+__all__, __getattr__, __dir__ = late_names()

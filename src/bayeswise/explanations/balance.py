@@ -1,4 +1,4 @@
-"""One state against another: the weight of evidence, which adds up to the log-odds."""
+"""One state against another: the weight of evidence, which adds up to the log-odds, and how it is put into words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,8 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
 from bayeswise.foundation.logspace import log_sum_exp
-from bayeswise.posteriors.normalise import probability_of
+from bayeswise.posteriors.normalise import odds_of, probability_of
+from bayeswise.render.labels import shown
 from bayeswise.render.numbers import probability as probability_text
 from bayeswise.render.plain import json_number, json_value
 from bayeswise.tables.schema.labels import Label
@@ -149,3 +150,49 @@ def _chain_ratios(log_for: FloatArray, log_others: FloatArray) -> Iterator[float
             continue
         yield float(log_term) - log_predicted
         log_share = log_share - log_predicted
+
+
+# -- in words -------------------------------------------------------------------------------------------------
+
+
+def remarks_of(account: Account) -> list[str]:
+    """The title of the case, and the convention by which it was computed."""
+    return [remark for remark in (account.title, account.convention) if remark]
+
+
+def value_text(value: Any, note: str = "") -> str:
+    """The value, with its note if there is one; a missing one is a question mark.
+
+    >>> value_text("sunny"), value_text(None, "missing: skipped")
+    ('sunny', '? (missing: skipped)')
+    """
+    missing = value is None or (isinstance(value, float) and math.isnan(value))
+    text = "?" if missing else shown(value)
+    return f"{text} ({note})" if note else text
+
+
+def weight_text(log_ratio: float) -> str:
+    """The weight with its sign.
+
+    >>> weight_text(0.9933), weight_text(-math.inf)
+    ('+0.99', '-∞')
+    """
+    if math.isinf(log_ratio):
+        return "+∞" if log_ratio > 0 else "-∞"
+    return f"{log_ratio:+.2f}"
+
+
+def factor_text(log_ratio: float) -> str:
+    """What the odds are multiplied by, in three digits.
+
+    >>> factor_text(math.log(2.7)), factor_text(7.507), factor_text(28.8), factor_text(-math.inf)
+    ('× 2.7', '× 1,821', '× 3.2e12', '× 0')
+    """
+    factor = odds_of(log_ratio)
+    if log_ratio == -math.inf or math.isinf(factor):
+        return "× 0" if log_ratio < 0 else "× ∞"
+    if factor < 1e-99:
+        return "× < 1e-99"
+    if 1e3 <= factor < 1e6:
+        return f"× {factor:,.0f}"
+    return f"× {factor:.2g}".replace("e+", "e") if factor >= 1e6 else f"× {factor:.3g}"

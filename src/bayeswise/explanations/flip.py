@@ -30,7 +30,7 @@ import numpy as np
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.explanations.alternatives import Alternatives, Explainable, alternatives_of, known_columns
 from bayeswise.explanations.answered import AnsweredAccount
-from bayeswise.explanations.wording import value_text
+from bayeswise.explanations.balance import value_text
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.labels import shown

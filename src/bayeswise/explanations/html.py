@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayeswise.explanations.wording import factor_text, remarks_of, value_text, weight_text
+from bayeswise.explanations.balance import factor_text, remarks_of, value_text, weight_text
 from bayeswise.render.labels import markup, shown
 from bayeswise.render.numbers import number
 from bayeswise.render.page import bar_table, fragment, label, page, share_bar, two_sided_bar

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.explanations.alternatives import Alternatives, Explainable, alternatives_of, known_columns
-from bayeswise.explanations.wording import value_text
+from bayeswise.explanations.balance import value_text
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.normalise import probability_of
 from bayeswise.tables.schema.labels import Label, find_state

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.explanations.wording import value_text
+from bayeswise.explanations.balance import value_text
 from bayeswise.foundation.errors import ImpossibleEvidenceError
 from bayeswise.render.labels import shown
 from bayeswise.render.numbers import decimal_text, fraction_text

@@ -16,7 +16,7 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
-from bayeswise.explanations.wording import factor_text, remarks_of, value_text, weight_text
+from bayeswise.explanations.balance import factor_text, remarks_of, value_text, weight_text
 from bayeswise.render.labels import padded, shown
 from bayeswise.render.numbers import number
 from bayeswise.render.terminal import plain_table, two_sided_bar

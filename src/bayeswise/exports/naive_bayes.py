@@ -28,9 +28,8 @@ from bayeswise.foundation.errors import ExportError
 from bayeswise.models.averaged_naive_bayes.category_pairs import CategoryPairs
 from bayeswise.models.averaged_naive_bayes.mixing import log_sigmoid
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel
-from bayeswise.models.averaged_naive_bayes.normal_columns import AveragedNormalScores
+from bayeswise.models.averaged_naive_bayes.normal_columns import AveragedNormalScores, StudentT
 from bayeswise.models.averaged_naive_bayes.others import AveragedFamilyScores
-from bayeswise.models.averaged_naive_bayes.student import StudentT
 from bayeswise.models.naive_bayes.categories import CategoryScores
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.model import NaiveBayesModel

@@ -8,14 +8,16 @@ a prior into parameters:
     posterior = family.posterior(statistic, prior)    what was believed, and what was seen
     log_p     = family.log_density(parameters, x)
 
-protocol.py       the contract of a family, and where its values and parameters may lie
-distributions.py  parameters of a family as a distribution with quantiles
-functions.py      log-likelihood, its derivatives and a(eta) as functions, which all families have
-inspection/       likelihoods and beliefs of one sample, and pictures of them
-priors.py         conjugate priors that several families share
-arithmetic/       densities and evidence without cancellation
-discrete/         levels, flags and counts: Bernoulli, binomial, geometric, categorical, multinomial, Poisson
-continuous/       numbers: exponential, gamma, beta, normal, log-normal, Laplace, Student's t
+protocol.py        the contract of a family, and where its values and parameters may lie
+distributions.py   parameters of a family as a distribution with quantiles
+functions.py       log-likelihood, its derivatives and a(eta) as functions, which all families have
+likelihood.py      the log-likelihood of a sample: maximum, gradient, curvature
+belief_history.py  a conjugate prior and what becomes of it datum by datum
+plots.py           pictures of both
+priors.py          conjugate priors that several families share
+arithmetic/        densities and evidence without cancellation
+discrete/          levels, flags and counts: Bernoulli, binomial, geometric, categorical, multinomial, Poisson
+continuous/        numbers: exponential, gamma, beta, normal, log-normal, Laplace, Student's t
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ from bayeswise.foundation.late import late_names
 
 if TYPE_CHECKING:
     from bayeswise.families.arithmetic.chance import Chance as Chance
+    from bayeswise.families.belief_history import BeliefHistory as BeliefHistory
     from bayeswise.families.continuous.beta import Beta as Beta
     from bayeswise.families.continuous.beta import BetaParameters as BetaParameters
     from bayeswise.families.continuous.exponential import Exponential as Exponential
@@ -58,8 +61,7 @@ if TYPE_CHECKING:
     from bayeswise.families.discrete.poisson import PoissonParameters as PoissonParameters
     from bayeswise.families.distributions import distribution as distribution
     from bayeswise.families.functions import NaturalForm as NaturalForm
-    from bayeswise.families.inspection.belief_history import BeliefHistory as BeliefHistory
-    from bayeswise.families.inspection.likelihood import Likelihood as Likelihood
+    from bayeswise.families.likelihood import Likelihood as Likelihood
     from bayeswise.families.priors import BetaPrior as BetaPrior
     from bayeswise.families.priors import Dirichlet as Dirichlet
     from bayeswise.families.priors import GammaPrior as GammaPrior
@@ -67,31 +69,4 @@ if TYPE_CHECKING:
     from bayeswise.families.protocol import ExponentialForm as ExponentialForm
     from bayeswise.families.protocol import Family as Family
 
-_LATE = {
-    "bayeswise.families.arithmetic.chance": "Chance",
-    "bayeswise.families.inspection.belief_history": "BeliefHistory",
-    "bayeswise.families.discrete.bernoulli": "Bernoulli",
-    "bayeswise.families.continuous.beta": "Beta BetaParameters",
-    "bayeswise.families.discrete.binomial": "Binomial",
-    "bayeswise.families.discrete.categorical": "Categorical CategoricalParameters",
-    "bayeswise.families.distributions": "distribution",
-    "bayeswise.families.continuous.exponential": "Exponential ExponentialParameters",
-    "bayeswise.families.functions": "NaturalForm",
-    "bayeswise.families.continuous.gamma": "Gamma GammaParameters",
-    "bayeswise.families.discrete.geometric": "Geometric",
-    "bayeswise.families.continuous.laplace": "Laplace LaplaceParameters",
-    "bayeswise.families.inspection.likelihood": "Likelihood",
-    "bayeswise.families.continuous.log_normal": "LogNormal LogNormalParameters",
-    "bayeswise.families.discrete.multinomial": "Multinomial",
-    "bayeswise.families.continuous.multivariate_normal": (
-        "MultivariateNormal MultivariateNormalParameters NormalInverseWishart"
-    ),
-    "bayeswise.families.continuous.normal": "Normal NormalInverseGamma NormalParameters",
-    "bayeswise.families.continuous.normal_mean": "NormalMean NormalPrior",
-    "bayeswise.families.discrete.poisson": "Poisson PoissonParameters",
-    "bayeswise.families.priors": "BetaPrior Dirichlet GammaPrior",
-    "bayeswise.families.protocol": "Estimate ExponentialForm Family",
-    "bayeswise.families.continuous.student_t": "StudentT StudentTParameters",
-}
-__all__ = [*" ".join(_LATE.values()).split()]
-__getattr__, __dir__ = late_names(__name__, _LATE)
+__all__, __getattr__, __dir__ = late_names()

@@ -13,7 +13,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 
 if TYPE_CHECKING:
-    from bayeswise.families.inspection.belief_history import BeliefHistory
+    from bayeswise.families.belief_history import BeliefHistory
     from bayeswise.families.protocol import ExponentialForm
 
 Terms: TypeAlias = tuple[list[Any], list[list[Any]]]
@@ -66,7 +66,7 @@ class FamilyFunctions:
 
     def beliefs(self, prior: Any, data: Any) -> BeliefHistory:
         """A conjugate prior and what becomes of it datum by datum; `plot` and `animate` draw it."""
-        from bayeswise.families.inspection.belief_history import BeliefHistory
+        from bayeswise.families.belief_history import BeliefHistory
 
         return BeliefHistory.of(self, prior, list(data))
 

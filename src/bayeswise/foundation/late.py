@@ -2,34 +2,42 @@
 
 from __future__ import annotations
 
+import dis
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
 
-def late_names(package: str, homes: Mapping[str, str]) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of a package that gives names from other modules: those of each module, by its path.
+def late_names() -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
+    """The names that the calling package imports `if TYPE_CHECKING`, and its `__getattr__` and `__dir__`.
 
-    A name that is also a file of the package is imported at once: to import the file would put it in its place.
+    The code of a module keeps the imports of a block that never runs: so they are written once, where type checkers
+    and editors see them, and here each is made when its name is asked for (ADR 22). A name that is also a file of the
+    package is imported at once: to import the file would put it in its place.
 
-    >>> get, names = late_names("bayeswise.foundation", {"bayeswise.foundation.special": "beta_quantile"})
-    >>> get("beta_quantile")(1.0, 1.0, 0.25)
-    0.25
-    >>> get("gamma_quantile")
+    >>> from bayeswise import families
+    >>> "Beta" in families.__all__, families.Beta.__module__
+    (True, 'bayeswise.families.continuous.beta')
+    >>> families.Gauss
     Traceback (most recent call last):
-    AttributeError: module 'bayeswise.foundation' has no attribute 'gamma_quantile'
+    AttributeError: module 'bayeswise.families' has no attribute 'Gauss'
     """
-    home_of = {name: module for module, names in homes.items() for name in names.split()}
+    caller = sys._getframe(1)
+    known, home_of, module = caller.f_globals, dict[str, str](), ""
+    for step in dis.get_instructions(caller.f_code):
+        if step.opname == "IMPORT_NAME":
+            module = step.argval
+        elif step.opname == "IMPORT_FROM" and step.argval not in known:
+            home_of[step.argval] = module
 
     def get(name: str) -> Any:
         if name not in home_of:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(home_of[name]), name)
-        setattr(sys.modules[package], name, value)
+            raise AttributeError(f"module {known['__name__']!r} has no attribute {name!r}")
+        value = known[name] = getattr(import_module(home_of[name]), name)
         return value
 
-    return get, lambda: sorted({*vars(sys.modules[package]), *home_of})
+    return list(home_of), get, lambda: sorted({*known, *home_of})
 
 
 class LateFunction(staticmethod):  # type: ignore[type-arg]

@@ -1,4 +1,5 @@
-"""Special functions of scipy, loaded when the first of them is called: that takes longer than a small table.
+"""Special functions and Cholesky factors of scipy, loaded when the first of them is called: that takes longer than a
+small table, and a model that is only read needs none.
 
 An interval needs one or two quantiles of the normal, the beta or Student's t distribution: they do without scipy.
 """
@@ -183,3 +184,25 @@ def _fraction(a: float, b: float, x: float) -> float:
 
 def _away(value: float) -> float:
     return value if abs(value) > _TINY else _TINY
+
+
+# -- Cholesky factors -----------------------------------------------------------------------------------------
+
+
+def cho_factor(matrix: Any, **options: Any) -> Any:
+    """The factor of a positive definite matrix, and which triangle it is in; `numpy.linalg.LinAlgError` of any other.
+
+    >>> factor = cho_factor([[4.0, 2.0], [2.0, 5.0]], lower=True)
+    >>> cho_solve(factor, [8.0, 12.0]).tolist()
+    [1.0, 2.0]
+    """
+    from scipy import linalg
+
+    return linalg.cho_factor(matrix, **options)
+
+
+def cho_solve(factor: Any, right: Any, **options: Any) -> Any:
+    """The solution of a system whose matrix was factored."""
+    from scipy import linalg
+
+    return linalg.cho_solve(factor, right, **options)

@@ -6,9 +6,8 @@ calibration.py       the calibration that fits rows whose state is known
 calibration_maps.py  calibrations as values: temperature, Platt, isotonic, Dirichlet
 calibration_fits.py  the estimates behind calibration
 bayes_rule.py        Bayes' rule for problems of two lines, every step kept
-joint_table.py       sum rule and product rule on a table of joint probabilities
+joint_table.py       sum rule, product rule, chain rule and independence on a table of joint probabilities
 line_regions.py      where the best action changes along one number
-independence.py      independence and the chain rule on such a table
 plots.py             a probability mass function as bars
 bayes_text.py        both of them as text, step by step
 """
@@ -34,11 +33,7 @@ if TYPE_CHECKING:
     from bayeswise.posteriors.joint_table import JointTable as JointTable
     from bayeswise.posteriors.prior import prior_by_state as prior_by_state
 
-_LATE = {
-    "bayeswise.posteriors.bayes_rule": "Inference bayes",
-    "bayeswise.posteriors.joint_table": "JointTable",
-    "bayeswise.posteriors.prior": "prior_by_state",
-}
+_late, __getattr__, __dir__ = late_names()
 __all__ = [
     "Posterior",
     "Undefined",
@@ -47,6 +42,5 @@ __all__ = [
     "normalise",
     "odds_of",
     "probability_of",
-    *" ".join(_LATE.values()).split(),
+    *_late,
 ]
-__getattr__, __dir__ = late_names(__name__, _LATE)

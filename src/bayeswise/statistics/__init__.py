@@ -37,22 +37,4 @@ if TYPE_CHECKING:
     from bayeswise.statistics.protocol import Weights as Weights
     from bayeswise.statistics.protocol import fingerprint as fingerprint
 
-_LATE = {
-    "bayeswise.statistics.counts.column_counts": "ColumnCounts",
-    "bayeswise.statistics.counts.column_levels": "ColumnLevels",
-    "bayeswise.statistics.counts.level_counts": "Counts",
-    "bayeswise.statistics.numbers.extents": "Extents",
-    "bayeswise.statistics.numbers.incomplete_rows": "RowsWithMissing",
-    "bayeswise.statistics.counts.joint_counts": "JointCounts",
-    "bayeswise.statistics.numbers.moments": "Moments",
-    "bayeswise.statistics.counts.pair_counts": "PairCounts",
-    "bayeswise.statistics.numbers.pattern_scatter": "PatternScatter",
-    "bayeswise.statistics.product": "Grouped Product",
-    "bayeswise.statistics.protocol": "SufficientStatistics Weights fingerprint",
-    "bayeswise.statistics.numbers.regression_moments": "RegressionMoments",
-    "bayeswise.statistics.numbers.sample": "Sample",
-    "bayeswise.statistics.numbers.scatter": "Scatter",
-    "bayeswise.statistics.counts.word_counts": "WordCounts",
-}
-__all__ = [*" ".join(_LATE.values()).split()]
-__getattr__, __dir__ = late_names(__name__, _LATE)
+__all__, __getattr__, __dir__ = late_names()

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import bayeswise as bw
-from bayeswise.acquisition.choosing import STRATEGIES
-from bayeswise.acquisition.likeness import REFERENCES, Likeness
+from bayeswise.acquisition.choosing import REFERENCES, STRATEGIES, Likeness
 from bayeswise.tables.batch import Batch
 
 MAIL = {"bin": {"spam": 0.0, "ham": 10.0}, "keep": {"spam": 1.0, "ham": 0.0}, "ask": 0.5}

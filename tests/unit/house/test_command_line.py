@@ -159,7 +159,7 @@ from bayeswise.cli import main
 codes = [main(words) for words in {commands!r}]
 heavy = {{"pydantic", "scipy", "sklearn", "duckdb", "narwhals", "pandas", "polars", "pyarrow", "matplotlib",
     "numpy.ma"}}
-others = {{"families.continuous.gamma", "families.inspection.belief_history", "statistics.numbers.sample",
+others = {{"families.continuous.gamma", "families.belief_history", "statistics.numbers.sample",
     "decisions.information", "models.gaussian_bayes", "evaluation.parameter_draws", "explanations.class_densities",
     "explanations.nomogram", "posteriors.joint_table"}}
 print("loaded:", *codes, *sorted((heavy | {{f"bayeswise.{{name}}" for name in others}}) & set(sys.modules)))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import bayeswise as bw
-from bayeswise.evaluation.stakes import calibrated
+from bayeswise.evaluation.reliability import calibrated
 from bayeswise.models.base.table_model import Capabilities, capabilities_of
 
 MEMBERS = {

@@ -23,7 +23,7 @@ from bayeswise.foundation.errors import (
     TooFewRowsError,
 )
 from bayeswise.models.gaussian_bayes import SingularWarning, fit
-from bayeswise.models.gaussian_bayes.thresholds import Weighted, crossings
+from bayeswise.models.gaussian_bayes.discriminants import Weighted, crossings
 from bayeswise.statistics import PatternScatter, fingerprint
 from bayeswise.statistics.numbers import pattern_scatter
 

@@ -117,7 +117,7 @@ def calibrated_model(
     """The model as it is without a table; else with its calibration, which is reported; `opened` reads tables."""
     if learned is None:
         return model
-    from bayeswise.evaluation.stakes import calibrated
+    from bayeswise.evaluation.reliability import calibrated
 
     source = opened([learned])
     with Bar(f"leaving out the rows of {source.description}") as bar:

@@ -20,7 +20,7 @@ from bayeswise.decisions.policy.action_change import ChangeSearch, expected_cost
 from bayeswise.explanations import Account, Flip
 from bayeswise.explanations.alternatives import Alternatives, Explainable, alternatives_of
 from bayeswise.explanations.answered import AnsweredAccount
-from bayeswise.explanations.wording import factor_text, value_text
+from bayeswise.explanations.balance import factor_text, value_text
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.explanations.wording import remarks_of, value_text
+from bayeswise.explanations.balance import remarks_of, value_text
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.render.display import Display, bare, inches_across, label, letters_across
 from bayeswise.render.theme import FAINT, INK, NEUTRAL, state_colour

@@ -3,6 +3,5 @@
 stable_functions.py  special functions of large parameters
 evidence.py          the evidence of conjugate families, and the terms of beta and binomial densities
 chance.py            a probability and its complement, both with all digits
-deviations.py        deviations from a mean at any offset
 covariance.py        standard deviations, correlations, rank, Cholesky factor
 """

@@ -10,14 +10,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.covariance import Factor, singular_reason, standardised, standardised_scatter
-from bayeswise.families.arithmetic.deviations import (
+from bayeswise.families.arithmetic.stable_functions import (
+    HALF_LOG_TWO_PI,
     gap_between,
+    log_gamma_ratio,
     log_one_plus_square,
     mean_between,
     refuse_overflow,
     standard_scores,
 )
-from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_gamma_ratio
 from bayeswise.families.functions import Derivatives
 from bayeswise.families.protocol import (
     Estimate,

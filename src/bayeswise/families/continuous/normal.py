@@ -8,15 +8,15 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.arithmetic.deviations import (
+from bayeswise.families.arithmetic.evidence import log_gamma_evidence
+from bayeswise.families.arithmetic.stable_functions import (
     gap_between,
+    log_gamma_ratio,
     log_one_plus_square,
     mean_between,
     refuse_overflow,
     standard_scores,
 )
-from bayeswise.families.arithmetic.evidence import log_gamma_evidence
-from bayeswise.families.arithmetic.stable_functions import log_gamma_ratio
 from bayeswise.families.functions import Terms
 from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import (

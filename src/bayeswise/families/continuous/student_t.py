@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise import _kernels
-from bayeswise.families.arithmetic.deviations import log_one_plus_square
 from bayeswise.families.arithmetic.stable_functions import (
     HALF_LOG_TWO_PI,
     digamma_half_step,
     log1p_minus,
+    log_one_plus_square,
     stirling_error,
 )
 from bayeswise.families.continuous.normal import Normal

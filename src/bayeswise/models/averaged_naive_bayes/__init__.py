@@ -13,7 +13,6 @@ evidence.py        the log evidence of rows, part by part
 categories.py      category columns
 category_pairs.py  what several categories say together; normal columns with the sums of their pairs
 normal_columns.py  normal columns
-student.py         normal cells with their parameters integrated out
 redundancy.py      columns that say the same, and the exponent that repairs it
 others.py          Poisson, exponential, geometric and more
 words.py           texts

@@ -9,8 +9,7 @@ spread.py            one covariance: its rank, its repair, its whitening
 densities.py         densities of rows under each class
 left_out_rows.py     each row under the model that never saw it
 left_out_entries.py  the same for variances, shrunk covariances, and where EM completed the rows
-discriminants.py     w and w0, quadratic forms, Fisher's projection
-thresholds.py        decision regions of one column, and how often the best rule errs
+discriminants.py     w and w0, quadratic forms, Fisher's projection; regions of a column, errors
 """
 
 from functools import partial

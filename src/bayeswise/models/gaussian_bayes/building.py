@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayeswise.families.arithmetic.deviations import gap_between, mean_between
+from bayeswise.families.arithmetic.stable_functions import gap_between, mean_between
 from bayeswise.families.continuous.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooFewRowsError

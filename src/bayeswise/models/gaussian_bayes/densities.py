@@ -19,8 +19,7 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.engines.local import over_ranges
-from bayeswise.families.arithmetic.deviations import standard_scores
-from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_gamma_ratio
+from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_gamma_ratio, standard_scores
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import NonFiniteError
 from bayeswise.foundation.logspace import log, log_sum_exp

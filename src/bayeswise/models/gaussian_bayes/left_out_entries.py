@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from bayeswise.families.arithmetic.deviations import standard_scores
-from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI
+from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, standard_scores
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.gaussian_bayes.building import Estimate, densities
 from bayeswise.models.gaussian_bayes.em import Completion, Incomplete, PatternMoments, complete

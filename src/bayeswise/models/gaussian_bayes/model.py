@@ -27,15 +27,17 @@ from bayeswise.models.gaussian_bayes.discriminants import (
     LinearDiscriminant,
     Projection,
     QuadraticDiscriminant,
+    bayes_error,
+    error_at,
     fisher_projection,
     linear_discriminant,
     quadratic_discriminant,
+    regions,
 )
 from bayeswise.models.gaussian_bayes.em import Completion
 from bayeswise.models.gaussian_bayes.left_out_rows import log_evidence_left_out, log_joint_left_out
 from bayeswise.models.gaussian_bayes.moments import ClassMoments, class_moments
 from bayeswise.models.gaussian_bayes.spread import refuse_square
-from bayeswise.models.gaussian_bayes.thresholds import bayes_error, error_at, regions
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
 from bayeswise.posteriors.line_regions import BayesError, Regions
 from bayeswise.posteriors.normalise import shares_of

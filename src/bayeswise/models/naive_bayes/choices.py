@@ -15,8 +15,8 @@ import numpy as np
 
 from bayeswise import families
 from bayeswise.engines import Ask, Request, summarise
-from bayeswise.families.arithmetic.deviations import gap_between
 from bayeswise.families.arithmetic.evidence import log_gamma_evidence
+from bayeswise.families.arithmetic.stable_functions import gap_between
 from bayeswise.families.continuous.normal import LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
@@ -40,7 +40,7 @@ TEXT_MODELS: tuple[TextModel, ...] = ("multinomial", "bernoulli", "complement")
 
 def number_families() -> dict[str, Any]:
     """The families of number columns that need no setting of their own, by name."""
-    kinds = [getattr(families, name) for name in families.__all__]
+    kinds = [getattr(families, name) for name in sorted(families.__all__)]
     ready = [kind for kind in kinds if hasattr(kind, "log_density") and _needs_nothing(kind)]
     return {kind.name: kind() for kind in ready if kind.support in _NUMBER_SUPPORTS}
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.explanations.wording import value_text
+from bayeswise.explanations.balance import value_text
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import KindError, NotMergedError
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, TableModel, where_rows_are

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from bayeswise.explanations.wording import factor_text, weight_text
+from bayeswise.explanations.balance import factor_text, weight_text
 from bayeswise.render import page as shell
 from bayeswise.render.labels import markup, padded, shown
 from bayeswise.render.numbers import number, percent

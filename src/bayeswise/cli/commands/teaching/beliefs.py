@@ -15,7 +15,7 @@ from bayeswise.render.numbers import number
 from bayeswise.render.terminal import aligned
 
 if TYPE_CHECKING:
-    from bayeswise.families.inspection.belief_history import BeliefHistory
+    from bayeswise.families.belief_history import BeliefHistory
     from bayeswise.render.display import Chosen
 
 _EXAMPLE = "beta:successes=1,failures=1, gamma:shape=2,rate=1, normal:mean=0,stddev=1 or dirichlet:red=1,blue=1"
@@ -69,7 +69,7 @@ def run(
 
     The interval holds the parameter with probability 95 %.
     """
-    from bayeswise.families.inspection.belief_history import BeliefHistory
+    from bayeswise.families.belief_history import BeliefHistory
 
     inputs = [] if rows is None else [rows]
     check_picture(png, inputs)

@@ -14,7 +14,7 @@ from bayeswise.render.numbers import count, number
 from bayeswise.render.terminal import aligned
 
 if TYPE_CHECKING:
-    from bayeswise.families.inspection.likelihood import Likelihood, Stationary
+    from bayeswise.families.likelihood import Likelihood, Stationary
 
 
 def run(
@@ -44,7 +44,7 @@ def run(
 
     Parameters that are not drawn are those of the maximum, or those of --at.
     """
-    from bayeswise.families.inspection.likelihood import Likelihood
+    from bayeswise.families.likelihood import Likelihood
 
     check_picture(png, [] if rows is None else [rows])
     found = Likelihood(family_of(family), numbers_of(data, rows, column, reader))

@@ -17,7 +17,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.cholesky import cho_factor, cho_solve
+from bayeswise.foundation.special import cho_factor, cho_solve
 from bayeswise.models.regression.solving.newton import EPSILON, Certificate, Penalty
 from bayeswise.models.regression.solving.softmax import ClassLoss, SoftmaxLoss
 

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.foundation.cholesky import cho_factor, cho_solve
 from bayeswise.foundation.dyadic import Dyadic
+from bayeswise.foundation.special import cho_factor, cho_solve
 
 SINGULAR = 1e-13  # the square of the least pivot of a Cholesky factor, in units of the largest
 MOST_EXACT = 24  # columns; the digits of elimination grow with their number

@@ -16,9 +16,8 @@ import numpy as np
 from numpy.linalg import LinAlgError
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray
-from bayeswise.foundation.cholesky import cho_factor, cho_solve
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.special import gammaln
+from bayeswise.foundation.special import cho_factor, cho_solve, gammaln
 from bayeswise.models.regression.solving.normal_equations import sparse_minimum, subgradient
 
 EPSILON = float(np.finfo(np.float64).eps)

@@ -26,9 +26,8 @@ from numpy.linalg import LinAlgError
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
-from bayeswise.foundation.cholesky import cho_factor, cho_solve
 from bayeswise.foundation.dyadic import Dyadic
-from bayeswise.foundation.special import gammaln
+from bayeswise.foundation.special import cho_factor, cho_solve, gammaln
 from bayeswise.models.regression.features import refuse_extreme
 from bayeswise.models.regression.solving.exact_solve import (
     MOST_EXACT,

@@ -15,8 +15,8 @@ from bayeswise.render.theme import AGAINST, ERROR, FOR, INK, NEUTRAL, mixed, sta
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bayeswise.families.inspection.belief_history import BeliefHistory
-    from bayeswise.families.inspection.likelihood import Likelihood
+    from bayeswise.families.belief_history import BeliefHistory
+    from bayeswise.families.likelihood import Likelihood
 
 _POINTS = {1: 241, 2: 61}  # along each parameter
 _REACH = 3.5  # standard errors around the maximum

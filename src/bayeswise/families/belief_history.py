@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import os
     from pathlib import Path
 
-    from bayeswise.families.inspection.plots import BeliefDisplay
+    from bayeswise.families.plots import BeliefDisplay
     from bayeswise.render.display import Chosen
 
 _LIMITS = (0.025, 0.975)
@@ -91,7 +91,7 @@ class BeliefHistory(Tabular):
         self, ax: Any = None, *, steps: Chosen = None, most_panels: int = 4, parameter: str | None = None
     ) -> BeliefDisplay:
         """Draw the belief after chosen numbers of data, after "all" of them, or some between first and last."""
-        from bayeswise.families.inspection.plots import BeliefDisplay
+        from bayeswise.families.plots import BeliefDisplay
 
         return BeliefDisplay(self, steps=steps, most_panels=most_panels, parameter=parameter).plot(ax)
 
@@ -99,7 +99,7 @@ class BeliefHistory(Tabular):
         self, path: str | os.PathLike[str], *, steps: Chosen = None, seconds: float = 0.8, parameter: str | None = None
     ) -> Path:
         """Write a GIF of the belief, datum by datum."""
-        from bayeswise.families.inspection.plots import BeliefDisplay
+        from bayeswise.families.plots import BeliefDisplay
 
         return BeliefDisplay(self, steps=steps, parameter=parameter).animate(path, seconds=seconds)
 

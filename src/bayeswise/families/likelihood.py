@@ -15,7 +15,7 @@ from bayeswise.foundation.errors import FitError, ParameterError, SupportError
 from bayeswise.render.plain import Tabular
 
 if TYPE_CHECKING:
-    from bayeswise.families.inspection.plots import LikelihoodDisplay
+    from bayeswise.families.plots import LikelihoodDisplay
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,7 +103,7 @@ class Likelihood(Tabular):
 
     def plot(self, *names: str, ax: Any = None, fixed: Mapping[str, float] | None = None) -> LikelihoodDisplay:
         """Draw it over one or two parameters, the others at their maximum: the peak, gradient 0, the curvature."""
-        from bayeswise.families.inspection.plots import LikelihoodDisplay
+        from bayeswise.families.plots import LikelihoodDisplay
 
         return LikelihoodDisplay(self, *self.over(*names, fixed=fixed)).plot(ax)
 
