@@ -54,7 +54,7 @@ def test_what_was_confirmed_is_there_after_a_kill(client: TestClient, folder: Pa
         other.headers["authorization"] = f"Bearer {access.token}"
         locked = other.post("/api/label/start", json=START)
         assert locked.status_code in (400, 422), locked.text  # the journal has one writer
-    from bayeswise.workbench.labelling import Sessions
+    from bayeswise.workbench.pages.label import Sessions
 
     sessions = Sessions(Workspace(folder))
     client.post("/api/label/end", json={"session": "labels"})

@@ -5,8 +5,6 @@ app.py           the application: all routes, errors as answers, the files of th
 safety.py        what every request passes first, and how much it may take
 workspace.py     one folder of plain files, beyond which no name leads
 bench.py         what the routes share
-labelling.py     a labelling session: `bayeswise label --json` in a process of its own
-jobs.py          commands in processes of their own, with progress and an end
 messages.py      what several pages say in the same words
 table_choice.py  a table, and what the user says about its columns
 pages/           one file for what each page asks

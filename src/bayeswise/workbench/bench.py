@@ -12,8 +12,8 @@ from bayeswise.decisions.costs.warnings import CostWarning
 from bayeswise.foundation.errors import FitError, KindError
 from bayeswise.models.base.table_model import capabilities_of
 from bayeswise.models.files import load
-from bayeswise.workbench.jobs import Jobs
-from bayeswise.workbench.labelling import Sessions
+from bayeswise.workbench.pages.jobs import Jobs
+from bayeswise.workbench.pages.label import Sessions
 from bayeswise.workbench.safety import Limits
 from bayeswise.workbench.workspace import Workspace
 
@@ -39,8 +39,7 @@ class Bench:
 
     def decision(self, name: str, model: Any) -> DecisionFile:
         """A decision file, its states and target checked against a model."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CostWarning)  # they are part of the view
+        with warnings.catch_warnings(action="ignore", category=CostWarning):  # they are part of the view
             found = DecisionFile.read(self.workspace.file(name), model.classes)
         target = model.schema.target.name
         if found.target is not None and found.target != target:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
@@ -40,15 +40,6 @@ class SameAs(Said):
 
     shell: str
     python: str
-
-
-class FileView(Said):
-    """A file of the workspace."""
-
-    name: str
-    kind: Literal["table", "model", "decision", "network", "diagram", "labels", "report"]
-    size: int
-    version: str
 
 
 def status_of(error: BayeswiseError) -> int:

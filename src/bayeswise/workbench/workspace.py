@@ -11,13 +11,13 @@ import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias, TypeVar
 
 from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import ConflictError, NotFoundError, UsageError, quoted
 from bayeswise.networks.formats import FORMATS, MODEL_SUFFIX
+from bayeswise.workbench.messages import Said
 
 FileKind: TypeAlias = Literal["table", "model", "decision", "network", "diagram", "labels", "report"]
 
@@ -57,9 +57,8 @@ _HASHED_BYTES = 1 << 20
 _Answer = TypeVar("_Answer")
 
 
-@dataclass(frozen=True)
-class FileEntry:
-    """A file of the workspace, by its name from the workspace's folder on."""
+class FileView(Said):
+    """A file of the workspace."""
 
     name: str
     kind: FileKind
@@ -113,11 +112,11 @@ class Workspace:
             raise NotFoundError(f"the workspace has no folder {quoted(name)}", fix="check its name")
         return path
 
-    def files(self) -> list[FileEntry]:
+    def files(self) -> list[FileView]:
         """The files that a view can open, by name; hidden ones and links that lead out are left out."""
         return sorted(self._walk(self.root, 1), key=lambda entry: entry.name)[:_MOST_FILES]
 
-    def _walk(self, folder: Path, depth: int) -> Iterator[FileEntry]:
+    def _walk(self, folder: Path, depth: int) -> Iterator[FileView]:
         try:
             entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
         except OSError:
@@ -129,14 +128,14 @@ class Workspace:
                 continue
             if entry.is_dir(follow_symlinks=False):
                 if (path / _SESSION).is_file():
-                    yield FileEntry(name, "labels", 0, version_of(path / _SESSION))
+                    yield FileView(name=name, kind="labels", size=0, version=version_of(path / _SESSION))
                 elif depth < _DEEPEST and entry.name not in ("node_modules", "__pycache__"):
                     yield from self._walk(path, depth + 1)
             elif (kind := kind_of(entry.name)) is not None:
                 try:
                     found = self.file(name)
                     kind = "diagram" if is_diagram(found) else kind
-                    yield FileEntry(name, kind, found.stat().st_size, version_of(found))
+                    yield FileView(name=name, kind=kind, size=found.stat().st_size, version=version_of(found))
                 except (UsageError, OSError):  # a link that leads out, or a file that went away
                     continue
 

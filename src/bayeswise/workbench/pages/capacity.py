@@ -80,8 +80,7 @@ def routes(bench: Bench) -> APIRouter:
     def limited(asked: LimitedRequest) -> LimitedView:
         """Decide all rows of a table together, with at most so many of them in an action."""
         model = bench.model_of_classes(asked.model)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", CostWarning)
+        with warnings.catch_warnings(action="ignore", category=CostWarning):
             decision = DecisionFile.of_document(asked.document.to_document(), "the decision")
         decisions = decide(model, opened(bench, asked.table, model), decision)
         if not len(decisions):

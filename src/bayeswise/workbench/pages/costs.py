@@ -177,8 +177,7 @@ def routes(bench: Bench) -> APIRouter:
     def decision(file: Annotated[FileName, Query()]) -> DecisionView:
         """A decision file."""
         path = bench.workspace.file(file)
-        with warnings.catch_warnings(record=True):
-            warnings.simplefilter("always", CostWarning)
+        with warnings.catch_warnings(action="ignore", category=CostWarning):
             document = document_of(read_toml(path), file)
         return decision_view(document, file, version_of(path))
 
@@ -320,8 +319,7 @@ def document_of(document: dict[str, Any], where: str) -> DecisionDocument:
 
 def costs_of(document: DecisionDocument) -> Costs:
     """The costs of a document, checked; what is probably not meant in them is part of the view, not of the log."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CostWarning)
+    with warnings.catch_warnings(action="ignore", category=CostWarning):
         return DecisionFile.of_document(document.to_document(), "the decision").costs
 
 

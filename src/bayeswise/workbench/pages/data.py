@@ -17,8 +17,9 @@ from bayeswise.tables.schema.schema import LABELLED
 from bayeswise.tables.schema.table_facts import report
 from bayeswise.tables.source import Source
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import PROBLEMS, Code, FileView, Said, SameAs, call, python, shell
+from bayeswise.workbench.messages import PROBLEMS, Code, Said, SameAs, call, python, shell
 from bayeswise.workbench.table_choice import TableChoice
+from bayeswise.workbench.workspace import FileView, version_of
 
 Remedy = Literal["category", "number", "count", "binary", "text", "ignore"]
 _REMEDY = re.compile(r"--(category|number|count|binary|text|ignore)\b")
@@ -95,8 +96,9 @@ def routes(bench: Bench) -> APIRouter:
     @router.get("/files", tags=["files"])
     def files() -> WorkspaceView:
         """The tables, models, decisions, networks, label sessions and reports of the workspace."""
-        found = [FileView.model_validate(entry) for entry in bench.workspace.files()]
-        return WorkspaceView(folder=bench.workspace.root.name or "/", version=__version__, files=found)
+        return WorkspaceView(
+            folder=bench.workspace.root.name or "/", version=__version__, files=bench.workspace.files()
+        )
 
     @router.get("/data", tags=["data"])
     def data(choice: Annotated[TableChoice, Query()]) -> DataView:
@@ -109,8 +111,6 @@ def routes(bench: Bench) -> APIRouter:
 
 def data_view(bench: Bench, choice: TableChoice) -> DataView:
     """Two passes: one that counts, one that draws; a third looks for columns that give the target away."""
-    from bayeswise.workbench.workspace import version_of
-
     version = version_of(bench.workspace.file(choice.table))
     source = choice.opened(bench.workspace, bench.limits)
     examination = examine(source, choice.target, **choice.asked)

@@ -20,6 +20,7 @@ from bayeswise.tables.encoding.one_row import typed_batch
 from bayeswise.tables.schema.labels import find_state
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.messages import FLAG, PROBLEMS, Code, FileName, Name, Said, SameAs, call, python, shell
+from bayeswise.workbench.table_choice import TableChoice
 
 CellText = Annotated[str, StringConstraints(max_length=100_000)]
 _MOST_ROWS = 500
@@ -151,8 +152,6 @@ def routes(bench: Bench) -> APIRouter:
 
 def rows_page(bench: Bench, table: str, start: int, count: int) -> RowsPage:
     """Rows are read from the first one on: formats without an index have no other way."""
-    from bayeswise.workbench.table_choice import TableChoice
-
     source = TableChoice(table=table).opened(bench.workspace, bench.limits)
     names = [column.name for column in source.columns][:200]
     found: list[list[str | None]] = []

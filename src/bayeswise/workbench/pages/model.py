@@ -18,7 +18,7 @@ from bayeswise.models.naive_bayes import NaiveBayesModel
 from bayeswise.models.registry import DEFAULT, MODELS
 from bayeswise.models.settings.help_text import settings_by_option, title_of
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import PROBLEMS, FileName, Said, SameAs, arguments, call, python, shell
+from bayeswise.workbench.messages import PROBLEMS, FileName, Said, SameAs, call, python, shell
 from bayeswise.workbench.pages.jobs import JobView
 from bayeswise.workbench.pages.model_commands import (
     CompareRequest,
@@ -121,12 +121,10 @@ def routes(bench: Bench) -> APIRouter:
             bench.workspace.file(asked.decision)
         if not asked.output.endswith(".bayeswise"):
             raise ParameterError(f"{asked.output!r} does not end in .bayeswise", fix="name the model NAME.bayeswise")
-        chosen = fit_options(asked)
-
-        def command(output: str | None) -> list[str]:
-            return [*arguments("fit", asked.table, options={**chosen, "--output": output}), "--json"]
-
-        return JobView.of(bench.jobs.start(command, output=asked.output, version=asked.version))
+        job = bench.jobs.start(
+            "fit", asked.table, options=fit_options(asked), output=asked.output, version=asked.version
+        )
+        return JobView.of(job)
 
     @router.post("/fit/same_as")
     def fit_same_as(asked: FitRequest) -> SameAs:
@@ -139,8 +137,7 @@ def routes(bench: Bench) -> APIRouter:
         bench.workspace.file(asked.table)
         if asked.decision is not None:
             bench.workspace.file(asked.decision)
-        chosen = compare_options(asked)
-        return JobView.of(bench.jobs.start(lambda _: [*arguments("compare", asked.table, options=chosen), "--json"]))
+        return JobView.of(bench.jobs.start("compare", asked.table, options=compare_options(asked)))
 
     @router.post("/compare/same_as")
     def compare_same_as(asked: CompareRequest) -> SameAs:

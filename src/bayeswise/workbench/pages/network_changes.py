@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -13,7 +12,7 @@ from bayeswise.foundation.errors import NetworkError, ParameterError
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import PROBLEMS, Code, FileName, Name, Said, SameAs, arguments, call, python, shell
+from bayeswise.workbench.messages import FLAG, PROBLEMS, Code, FileName, Name, Said, SameAs, call, python, shell
 from bayeswise.workbench.pages.jobs import JobView
 from bayeswise.workbench.pages.network import (
     NetworkView,
@@ -113,11 +112,9 @@ def routes(bench: Bench) -> APIRouter:
         """Learn a network from a table in the background."""
         bench.workspace.file(asked.table)
         _check_suffix(asked.output)
-
-        def command(output: str | None) -> list[str]:
-            return ["network", *_learn_words(asked, output), "--json"]
-
-        return JobView.of(bench.jobs.start(command, output=asked.output, version=asked.version))
+        words = "network", "learn", asked.table
+        chosen = _learn_options(asked)
+        return JobView.of(bench.jobs.start(*words, options=chosen, output=asked.output, version=asked.version))
 
     @router.post("/learn/same_as")
     def learn_same_as(asked: LearnRequest) -> SameAs:
@@ -134,7 +131,7 @@ def routes(bench: Bench) -> APIRouter:
             max_parents=asked.max_parents,
         )
         return SameAs(
-            shell=shlex.join(["bayeswise", "network", *_learn_words(asked, asked.output)]),
+            shell=shell("network", "learn", asked.table, options={**_learn_options(asked), "--output": asked.output}),
             python=python(f"network = {learning}", f"network.write({asked.output!r})"),
         )
 
@@ -222,8 +219,8 @@ def _edit_in_python(edit: Edit) -> str:
     return call(f"network.edit.{method}", *given[edit.change])
 
 
-def _learn_words(asked: LearnRequest, output: str | None) -> list[str]:
-    options = {
+def _learn_options(asked: LearnRequest) -> dict[str, Any]:
+    return {
         "--method": None if asked.method == "auto" else asked.method,
         "--score": None if asked.score == "bic" else asked.score,
         "--require": [f"{parent} -> {child}" for parent, child in asked.require],
@@ -231,11 +228,9 @@ def _learn_words(asked: LearnRequest, output: str | None) -> list[str]:
         "--ignore": asked.ignore,
         "--missing": None if asked.missing == "error" else asked.missing,
         "--max-parents": None if asked.max_parents is None else str(asked.max_parents),
-        "--output": output,
+        "--strengths": [FLAG] if asked.strengths or asked.resamples else None,
+        "--resamples": str(asked.resamples) if asked.resamples else None,
     }
-    flags = ["--strengths"] if asked.strengths or asked.resamples else []
-    flags += ["--resamples", str(asked.resamples)] if asked.resamples else []
-    return [*arguments("learn", asked.table, options=options), *flags]
 
 
 def _check_suffix(output: str) -> None:

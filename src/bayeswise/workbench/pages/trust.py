@@ -16,7 +16,7 @@ from bayeswise.evaluation.report import promise_lines
 from bayeswise.foundation.errors import BayeswiseError, FitError
 from bayeswise.statistics.intervals import variance_inflation
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import PROBLEMS, FileName, Said, SameAs, arguments
+from bayeswise.workbench.messages import PROBLEMS, FileName, Said, SameAs
 from bayeswise.workbench.pages.costs import EvaluateRequest, opened, rows_of, same_decisions
 from bayeswise.workbench.pages.jobs import JobView
 from bayeswise.workbench.safety import CONTENT_POLICY
@@ -119,12 +119,8 @@ def routes(bench: Bench) -> APIRouter:
             raise FitError(f"{asked.output!r} does not end in .html", fix="name it NAME.html")
         found = rows_of(bench, asked.model, asked.table)
         chosen = {"--costs": asked.decision, "--cv": "loo" if found.known.how == "leave-one-out" else None}
-
-        def command(output: str | None) -> list[str]:
-            words = arguments("report", asked.model, asked.table, options={**chosen, "--output": output})
-            return [*words, "--json"]
-
-        return JobView.of(bench.jobs.start(command, output=asked.output, version=asked.version))
+        words = "report", asked.model, asked.table
+        return JobView.of(bench.jobs.start(*words, options=chosen, output=asked.output, version=asked.version))
 
     @router.get("/report", response_class=Response, responses={200: {"content": {"text/html": {}}}})
     def written(file: Annotated[FileName, Query()]) -> Response:

@@ -120,8 +120,7 @@ class ServedModels:
 def _decision_of(model: Any, beside: Path) -> tuple[DecisionFile | None, Costs | None, FloatArray | None]:
     if not beside.is_file() or not capabilities_of(model).classes:
         return None, None, None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", CostWarning)
+    with warnings.catch_warnings(action="ignore", category=CostWarning):
         decision = DecisionFile.read(beside, model.classes)
     return decision, decision.costs.aligned(model.classes), decision.prior_of(model.classes)
 
