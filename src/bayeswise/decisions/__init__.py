@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from bayeswise.decisions.policy.cautious import minimax as minimax
     from bayeswise.decisions.policy.cautious import minimax_regret as minimax_regret
     from bayeswise.decisions.policy.feature_rule import FeatureRule as FeatureRule
+    from bayeswise.decisions.policy.feature_rule import ValueRule as ValueRule
     from bayeswise.decisions.policy.rule import Rule as Rule
     from bayeswise.decisions.policy.rule import rule as rule
     from bayeswise.decisions.policy.stability import DecisionStability as DecisionStability
     from bayeswise.decisions.policy.stability import stability_of as stability_of
-    from bayeswise.decisions.policy.value_rule import ValueRule as ValueRule
 
 _late, __getattr__, __dir__ = late_names()
 __all__ = ["Decisions", "decide", *_late]

@@ -3,7 +3,7 @@
 network.py             the network and the questions that it answers
 structure.py           names and parents, and what follows from the graph alone; states and tables, checked
 arguments.py           what calls are given: names, evidence, counts and seeds, checked
-soft_evidence.py       a likelihood for each state, in a call or in a cell of a table
+soft_evidence.py       a likelihood for each state, in a call or in a cell of a table, or a distribution that shall hold
 node.py                a node as one writes it down, and its conditional table, checked
 equivalence.py         graphs that say the same of independence
 causes.py              nodes set by hand, and sets that adjust for confounding

@@ -84,7 +84,7 @@ class BeliefNetwork(NetworkStructure):
         if distributions is None:
             return soft
         wanted = soft_by_node(distributions, "distribution", "probability")
-        from bayeswise.networks.inference.jeffrey import likelihoods_for
+        from bayeswise.networks.soft_evidence import likelihoods_for
 
         if set(wanted) & {*soft_by_node(soft), *by_node(evidence)}:
             raise ParameterError("a node has both evidence and a distribution", fix="give it one of them")

@@ -1,8 +1,7 @@
 """Options that several verbs have: their types and help for typer, and what they mean.
 
 command.py       groups of options in the signature of a verb; --threads
-reading.py       how tables and model files are read: delimiter, encoding, progress
-columns.py       kinds of columns
+reading.py       how tables and model files are read: kinds of columns, delimiter, encoding, progress
 completion.py    what a shell offers after TAB: columns, classes, kinds of models, settings
 pairs.py         words of the form NAME=VALUE, several values of one option
 settings.py      settings of models, from their declarations; the groups of the help of `fit`

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from bayeswise.cli.options.columns import Kinds
+from bayeswise.cli.options.reading import Kinds
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import FitError, UsageError
 from bayeswise.foundation.progress import Bar

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from bayeswise.cli.options.columns import Kinds
 from bayeswise.cli.options.pairs import by_name, by_number, class_of
+from bayeswise.cli.options.reading import Kinds
 from bayeswise.cli.options.settings import option, settings_of
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import ParameterError, PriorError, UsageError

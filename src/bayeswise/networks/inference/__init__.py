@@ -3,7 +3,6 @@
 engine.py          junction trees, compiled once for each question
 distribution.py    what an answer is; the k most probable explanations
 row_posteriors.py  the posterior of a node for every row of a table
-jeffrey.py         evidence that is a distribution
 sampling.py        rows drawn from a network; likelihood weighting and importance sampling
 propagation.py     loopy belief propagation
 gibbs.py           Gibbs sampling by many chains

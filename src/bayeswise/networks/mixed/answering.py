@@ -26,7 +26,7 @@ from bayeswise.networks.inference.engine import Finding
 from bayeswise.networks.inference.estimate import Estimate
 from bayeswise.networks.inference.sampling import few_rows_note, sample_codes, weighted
 from bayeswise.networks.mixed.components import Component, Known, Solved, components, solve
-from bayeswise.networks.mixed.mixture import NormalMixture
+from bayeswise.networks.mixed.node import NormalMixture
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Evidence, Node
 

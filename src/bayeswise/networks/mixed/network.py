@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bayeswise.networks.inference.estimate import Estimate
     from bayeswise.networks.mixed.answering import Moments
     from bayeswise.networks.mixed.learning import learn as _learn
-    from bayeswise.networks.mixed.mixture import NormalMixture
+    from bayeswise.networks.mixed.node import NormalMixture
     from bayeswise.render.graph.picture import Picture
 
 

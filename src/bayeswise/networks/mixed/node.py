@@ -1,16 +1,20 @@
-"""A node that is a number: linear in parents that are numbers, with normal noise; its line may depend on states."""
+"""A node that is a number: linear in parents that are numbers, with normal noise; its line may depend on states.
+
+What is believed of it is a mixture of normals, one for each configuration of the states that matter to it.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import NetworkError
+from bayeswise.foundation.errors import NetworkError, ParameterError
+from bayeswise.foundation.special import ndtr
 from bayeswise.networks.node import LARGEST_TABLE, configuration
 from bayeswise.tables.schema.labels import Vocabulary, find_state
 
@@ -47,8 +51,8 @@ class GaussianNode:
         if not isinstance(weights or {}, Mapping):
             raise NetworkError(f"the weights of {name!r} are {weights!r:.80}", fix="write {parent: weight}")
         fields = (("name", name), ("intercept", intercept), ("weights", dict(weights or {})), ("stddev", stddev))
-        for field, value in (*fields, ("given", tuple(given))):
-            object.__setattr__(self, field, value)
+        for key, value in (*fields, ("given", tuple(given))):
+            object.__setattr__(self, key, value)
         if len(set(self.parents)) < len(self.parents):
             raise NetworkError(f"node {name!r} has a parent twice: {', '.join(self.parents)}", fix="name it once")
 
@@ -145,3 +149,77 @@ def _number(node: str, what: str, value: Any) -> float:
         return float(value)
     except (TypeError, ValueError, OverflowError):
         raise NetworkError(f"the {what} of {node!r} is {value!r:.80}", fix="give a number") from None
+
+
+# -- what is believed of it --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class NormalMixture:
+    """sum of weight * Normal(mean, stddev); exact unless `standard_error` (of the mean) says otherwise.
+
+    >>> NormalMixture("x", np.array([0.5, 0.5]), np.array([-1.0, 1.0]), np.array([1.0, 1.0]))
+    NormalMixture(x: mean 0, stddev 1.414)
+    """
+
+    node: str
+    weights: FloatArray = field(repr=False)  # (n_components,) they sum to 1
+    means: FloatArray = field(repr=False)
+    stddevs: FloatArray = field(repr=False)
+    log_evidence: float = 0.0
+    standard_error: float = 0.0
+    effective_rows: float = math.inf
+    notes: tuple[str, ...] = ()
+
+    @property
+    def mean(self) -> float:
+        return float(self.weights @ self.means)
+
+    @property
+    def stddev(self) -> float:
+        """The root of the mean variance within components plus the variance of their means."""
+        far = np.hypot(self.stddevs, self.means - self.mean)
+        unit = float(far.max()) or 1.0
+        return unit * math.sqrt(float(self.weights @ (far / unit) ** 2))
+
+    def density(self, x: Any) -> FloatArray:
+        """p(x) at each of some numbers; infinite at a number that was observed."""
+        at = np.asarray(x, dtype=np.float64)[..., None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            z = (at - self.means) / self.stddevs
+            each = np.exp(-0.5 * z**2) / (self.stddevs * math.sqrt(2.0 * math.pi))
+        each = np.where(self.stddevs > 0.0, each, np.where(at == self.means, math.inf, 0.0))
+        return np.asarray((self.weights * each).sum(axis=-1))
+
+    def cdf(self, x: Any) -> FloatArray:
+        """P(X <= x) at each of some numbers."""
+        at = np.asarray(x, dtype=np.float64)[..., None]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            each = ndtr((at - self.means) / self.stddevs)
+        each = np.where(self.stddevs > 0.0, each, (at >= self.means).astype(np.float64))
+        return np.asarray((self.weights * each).sum(axis=-1))
+
+    def quantile(self, p: float) -> float:
+        """The number that X is below with probability p, by bisection down to neighbouring doubles.
+
+        >>> one = NormalMixture("x", np.array([1.0]), np.array([10.0]), np.array([2.0]))
+        >>> round(one.quantile(0.975), 3)
+        13.92
+        """
+        if not 0.0 < p < 1.0:
+            raise ParameterError(f"the probability of a quantile is {p!r}", fix="give one between 0 and 1")
+        low = float((self.means - 40.0 * self.stddevs).min())
+        high = float((self.means + 40.0 * self.stddevs).max())
+        while (middle := low + 0.5 * (high - low)) not in (low, high):
+            low, high = (middle, high) if float(self.cdf(middle)) < p else (low, middle)
+        return high
+
+    def interval(self, p: float = 0.95) -> tuple[float, float]:
+        """From the quantile (1 - p) / 2 to the quantile (1 + p) / 2."""
+        return self.quantile(0.5 - 0.5 * p), self.quantile(0.5 + 0.5 * p)
+
+    def __repr__(self) -> str:
+        error = f" +- {self.standard_error:.2g}" if self.standard_error else ""
+        rows = "" if math.isinf(self.effective_rows) else f", worth {self.effective_rows:,.0f} rows"
+        notes = "".join(f"; {note}" for note in self.notes)
+        return f"NormalMixture({self.node}: mean {self.mean:.4g}{error}, stddev {self.stddev:.4g}{rows}{notes})"

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from bayeswise.cli.options import columns
 from bayeswise.cli.options import costs as costs_option
+from bayeswise.cli.options import reading
 from bayeswise.cli.options.pairs import numbers_by_name
 from bayeswise.cli.options.reading import load_for
 from bayeswise.cli.output.writing import json_document
@@ -35,7 +35,7 @@ def run(
     depth: Annotated[
         int, typer.Option("--depth", metavar="N", min=1, max=4, help="Number of tests to plan ahead.")
     ] = 1,
-    null: columns.NullWords = None,
+    null: reading.NullWords = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print every test with its value as JSON.")] = False,
 ) -> None:
     """Show which missing value of a row is most worth its price, and whether to stop.

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bayeswise.cli.options import columns, reading
+from bayeswise.cli.options import reading
 from bayeswise.cli.options.costs import read_decision
 from bayeswise.cli.output.writing import Raw, check_output, json_document, say
 from bayeswise.foundation.errors import BayeswiseError, FitError, UsageError
@@ -73,7 +73,7 @@ def run(
     average: Annotated[bool, typer.Option("--average", help="Use averaged naive Bayes.")] = False,
     start: Annotated[str | None, typer.Option("--from", metavar="MODEL", help="Start from this model.")] = None,
     *,
-    kinds: columns.Kinds,
+    kinds: reading.Kinds,
     raw: Raw = False,
     reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Exchange questions and answers as JSON lines.")] = False,

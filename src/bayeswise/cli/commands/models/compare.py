@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bayeswise.cli.options import columns, reading
+from bayeswise.cli.options import reading
 from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.options.costs import read_decision
 from bayeswise.cli.output.writing import json_document, say
@@ -42,7 +42,7 @@ def run(
     ] = None,
     cv: Annotated[int, typer.Option("--cv", metavar="N", min=2, help="The number of folds.")] = 5,
     *,
-    kinds: columns.Kinds,
+    kinds: reading.Kinds,
     reader: reading.Reading,
     as_json: AsJson = False,
 ) -> None:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from bayeswise.cli.options import columns, reading
 from bayeswise.cli.options import costs as decision_option
+from bayeswise.cli.options import reading
 from bayeswise.cli.options.settings import what_was_typed, with_settings
 from bayeswise.cli.output.writing import (
     check_model_output,
@@ -84,7 +84,7 @@ def run(
         str | None, typer.Option("-o", "--output", metavar="MODEL", help="The model file [TARGET.bayeswise].")
     ] = None,
     *,
-    kinds: columns.Kinds,
+    kinds: reading.Kinds,
     m_estimate: Annotated[
         float | None, typer.Option("--m-estimate", metavar="M", help="Pseudo-counts shared by all levels.")
     ] = None,

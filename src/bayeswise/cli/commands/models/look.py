@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from bayeswise.cli.options import columns, reading
+from bayeswise.cli.options import reading
 from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.output.writing import json_document
 from bayeswise.tables.schema.inference import examine, find_leaks
@@ -18,7 +18,7 @@ def run(
     target: Annotated[str | None, typer.Option("-t", "--target", metavar="COL", help="The column to predict.")] = None,
     weight: Annotated[str | None, typer.Option("--weight", metavar="COL", help="The weight of each row.")] = None,
     *,
-    kinds: columns.Kinds,
+    kinds: reading.Kinds,
     reader: reading.Reading,
     as_json: AsJson = False,
 ) -> None:

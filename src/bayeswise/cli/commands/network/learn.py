@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from bayeswise.cli.commands.network import edge_from, network_from, strength_facts
-from bayeswise.cli.options import columns
 from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.options.pairs import by_name
-from bayeswise.cli.options.reading import Reading, Watched
+from bayeswise.cli.options.reading import Categories, Kinds, Numbers, Reading, Watched
 from bayeswise.cli.output.writing import check_output, json_document, saved, say
 from bayeswise.foundation.errors import UsageError
 from bayeswise.foundation.progress import Bar, StepsBar
@@ -94,8 +93,8 @@ def learn(
             "writes a .bayeswise file.",
         ),
     ] = False,
-    category: columns.Categories = None,
-    number: columns.Numbers = None,
+    category: Categories = None,
+    number: Numbers = None,
     cuts: Annotated[
         list[str] | None,
         typer.Option("--cuts", metavar="COL=5,7", help="Cut points of a number column [fifths of its values]."),
@@ -150,7 +149,7 @@ def learn(
             f"{next(iter(overrides['states']))} has no column, and rows cannot show the strength of its edges",
             fix="leave --strengths out",
         )
-    asked = columns.Kinds(category=category, number=number).asked_for(names)
+    asked = Kinds(category=category, number=number).asked_for(names)
     if gaussian:
         unused = {"--strengths": strengths, "--graph": graph, "--order": order, "--root": root, "--cuts": cuts}
         _learn_gaussian(source, output, overrides, asked, ignore or (), weight, unused, as_json)

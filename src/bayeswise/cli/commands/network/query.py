@@ -143,7 +143,7 @@ def _likelihoods(
     wanted = soft_from(network, belief, "--belief")
     if not wanted:
         return likelihoods
-    from bayeswise.networks.inference.jeffrey import likelihoods_for
+    from bayeswise.networks.soft_evidence import likelihoods_for
 
     return likelihoods_for(network, wanted, evidence_from(network, given), likelihoods)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
-from bayeswise.cli.options import columns, reading
+from bayeswise.cli.options import reading
 from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.output.writing import json_document
 from bayeswise.foundation.errors import row_number
@@ -31,8 +31,8 @@ def run(
         typer.Option("--prior", help="Prior over concepts: uniform, or in favour of specific or general ones."),
     ] = "uniform",
     *,
-    category: columns.Categories = None,
-    ignore: columns.Ignored = None,
+    category: reading.Categories = None,
+    ignore: reading.Ignored = None,
     reader: reading.Reading,
     as_json: AsJson = False,
 ) -> None:
@@ -48,7 +48,7 @@ def run(
     from bayeswise.models.hypotheses.concepts import as_plain, learn_concept
 
     source = reader.open(files)
-    overrides = columns.Kinds(category=category, ignore=ignore).asked_for([each.name for each in source.columns])
+    overrides = reading.Kinds(category=category, ignore=ignore).asked_for([each.name for each in source.columns])
     model = learn_concept(
         source, target, positive=_label(positive, source, target), noise=noise, prior=prior, **overrides
     )
