@@ -6,7 +6,6 @@ import csv
 import warnings
 from collections.abc import Callable
 from functools import cache, partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,8 @@ import numpy as np
 import bayeswise as bw
 from bayeswise.families import NormalInverseWishart
 from tests.model_cases import FAMILIES, a_table, family_table
+from tests.paths import EXAMPLES
 
-EXAMPLES = Path(__file__).parents[1] / "examples"
 Table = dict[str, list[Any]]
 KINDS = ("naive-bayes", "averaged", "logistic", "tan", "aode", "k-dependence", "markov-blanket", "auto")
 COVARIANCES = ("per-class", "shared", "diagonal", "shared-diagonal", "spherical")

@@ -36,7 +36,7 @@ LONG = (
     "tests/unit/kernels/test_exact_moments.py",
     "tests/unit/models/test_comparing.py",
     "tests/unit/kernels/test_exact_scatter.py",
-    "tests/reference/test_exported_queries.py",
+    "tests/reference/exports/test_exported_queries.py",
     "tests/cli/test_interrupts.py",
     "tests/unit/house/test_public_names.py",
     "tests/unit/engines/test_dask.py",

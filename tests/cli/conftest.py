@@ -11,8 +11,7 @@ import pandas as pd
 import pytest
 
 import bayeswise as bw
-
-GOLF = Path(__file__).parents[2] / "examples" / "golf.csv"
+from tests.paths import GOLF
 
 
 @pytest.fixture

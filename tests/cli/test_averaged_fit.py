@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 import bayeswise as bw
-
-GOLF = Path(__file__).parents[2] / "examples" / "golf.csv"
+from tests.paths import GOLF
 
 
 def test_an_average_is_fitted_saved_and_asked(tmp_path: Path, bayeswise: Callable[..., Any]) -> None:

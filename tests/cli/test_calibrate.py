@@ -17,9 +17,10 @@ import pytest
 import bayeswise as bw
 from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.evaluation.reliability import calibrated
+from tests.paths import EXAMPLES
 
 Command = Callable[..., SimpleNamespace]
-EXAMPLES = Path(__file__).parents[2] / "examples"
+
 LEARNED, TEST, TOML = EXAMPLES / "credit.csv", EXAMPLES / "credit-test.csv", EXAMPLES / "credit.toml"
 
 

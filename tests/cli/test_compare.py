@@ -16,9 +16,10 @@ import bayeswise as bw
 from bayeswise.evaluation.evaluate import evaluate
 from bayeswise.evaluation.model_comparison import compare_models, names_of_classifiers
 from bayeswise.models.held_out import held_out
+from tests.paths import EXAMPLES
 
 Command = Callable[..., SimpleNamespace]
-EXAMPLES = Path(__file__).parents[2] / "examples"
+
 CREDIT, TOML = EXAMPLES / "credit.csv", EXAMPLES / "credit.toml"
 QUICK = "naive-bayes,logistic,tan"
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import bayeswise as bw
+from tests.paths import EXAMPLES
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 GOLF = EXAMPLES / "golf.csv"
 
 

@@ -18,9 +18,10 @@ import bayeswise as bw
 from bayeswise.decisions import within_capacity
 from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.posteriors.prior import estimate_prior, shift_prior
+from tests.paths import EXAMPLES
 
 Command = Callable[..., SimpleNamespace]
-EXAMPLES = Path(__file__).parents[2] / "examples"
+
 TEST = EXAMPLES / "credit-test.csv"
 TOML = EXAMPLES / "credit.toml"
 PLAY = """

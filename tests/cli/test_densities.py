@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from scipy import stats
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
+from tests.paths import EXAMPLES
+
 LETTERS = ("--class", "a=normal:mean=15,stddev=3", "b=normal:mean=25,stddev=4", "--prior", "a=.75")
 
 

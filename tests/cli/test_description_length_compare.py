@@ -14,8 +14,7 @@ import pytest
 import bayeswise as bw
 from bayeswise.models.averaged_naive_bayes import fit_averaged
 from bayeswise.models.description_length.lengths import description_length
-
-GOLF = Path(__file__).parents[2] / "examples" / "golf.csv"
+from tests.paths import GOLF
 
 
 def test_bits_differ_by_the_log_of_the_odds_that_columns_are_relevant(bayeswise: Callable[..., Any]) -> None:

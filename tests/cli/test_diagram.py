@@ -11,9 +11,10 @@ import pytest
 
 from bayeswise.diagrams import InfluenceDiagram
 from tests.diagram_cases import medical, oil
+from tests.paths import EXAMPLES
 
 Command = Callable[..., SimpleNamespace]
-OIL = Path(__file__).parents[2] / "examples" / "oil.toml"
+OIL = EXAMPLES / "oil.toml"
 
 
 def test_the_examples_are_the_wildcatter_and_the_clinic() -> None:

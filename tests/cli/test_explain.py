@@ -12,6 +12,7 @@ import pytest
 from rich.cells import cell_len
 
 import bayeswise as bw
+from tests.paths import GOLF
 
 Command = Callable[..., SimpleNamespace]
 Write = Callable[..., Path]
@@ -210,7 +211,7 @@ def test_mistakes_about_actions_are_named(bayeswise: Command, golf_model: Path, 
 def test_steps_are_the_calculation_in_fractions_and_decimals(bayeswise: Any, tmp_path: Path) -> None:
     model = tmp_path / "exact.bayeswise"
     words = ("--target", "play", "--model", "naive-bayes", "--smoothing", "0", "-o", model)
-    assert bayeswise("fit", Path(__file__).parents[2] / "examples" / "golf.csv", *words).code == 0
+    assert bayeswise("fit", GOLF, *words).code == 0
     row = ("--row", "outlook=sunny", "temperature=cool", "humidity=high", "wind=strong")
     answer = bayeswise("explain", model, *row, "--steps")
     assert "2/9 · 3/9 · 3/9 · 3/9 · 9/14 = 1/189" in answer.out and "486/611 = 0.795417" in answer.out

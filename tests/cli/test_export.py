@@ -12,8 +12,8 @@ import duckdb
 import pytest
 
 import bayeswise as bw
+from tests.paths import EXAMPLES
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 Command = Callable[..., Any]
 
 

@@ -13,9 +13,10 @@ import pytest
 import bayeswise as bw
 from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.decisions.costs.number_costs import NumberCosts
+from tests.paths import EXAMPLES
 
 Command = Callable[..., SimpleNamespace]
-EXAMPLES = Path(__file__).parents[2] / "examples"
+
 CREDIT, TEST = EXAMPLES / "credit.csv", EXAMPLES / "credit-test.csv"
 
 

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 from rich.cells import cell_len
 
+from tests.paths import GOLF
+
 Command = Callable[..., SimpleNamespace]
-GOLF = Path(__file__).parents[2] / "examples" / "golf.csv"
 
 
 @pytest.fixture

@@ -11,9 +11,10 @@ from types import SimpleNamespace
 import pytest
 
 import bayeswise as bw
+from tests.paths import EXAMPLES
 
 Command = Callable[..., SimpleNamespace]
-EXAMPLES = Path(__file__).parents[2] / "examples"
+
 TEST = EXAMPLES / "credit-test.csv"
 TOML = EXAMPLES / "credit.toml"
 PLAIN = "[costs]\nrefuse = 0\nlend = { yes = -1, no = 5 }\n"

@@ -21,6 +21,7 @@ import bayeswise as bw
 from bayeswise.foundation.errors import SourceError
 from bayeswise.tables.source import open_source
 from bayeswise.tables.sources import files
+from tests.paths import EXAMPLES
 
 Command = Callable[..., SimpleNamespace]
 
@@ -158,9 +159,6 @@ def test_a_closed_standard_input_is_said_in_one_line(tmp_path: Path) -> None:
 
 
 # -- networks, diagrams, decision files and models ------------------------------------------------------------------
-
-
-EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
 @pytest.mark.parametrize("suffix", [".bif", ".net", ".xmlbif", ".xdsl", ".uai", ".bif.gz"])

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import bayeswise as bw
+from tests.paths import GOLF
 
-GOLF = Path(__file__).parents[2] / "examples" / "golf.csv"
 KINDS = ("tan", "aode", "k-dependence", "markov-blanket")
 DAY = b"outlook,temperature,humidity,wind\nsunny,cool,,strong\n"
 

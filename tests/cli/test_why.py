@@ -18,9 +18,10 @@ from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.evaluation.evaluate import evaluation_of
 from bayeswise.evaluation.report import promise_lines
 from bayeswise.models.held_out import HeldOut
+from tests.paths import EXAMPLES
 
 Command = Callable[..., SimpleNamespace]
-EXAMPLES = Path(__file__).parents[2] / "examples"
+
 TEST, TOML = EXAMPLES / "credit-test.csv", EXAMPLES / "credit.toml"
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import pytest
 
 import bayeswise as bw
 from bayeswise.models.averaged_naive_bayes import fit_averaged
+from tests.paths import GOLF
 
 TEST = {"+": {"cancer": 0.98, "healthy": 0.03}, "-": {"cancer": 0.02, "healthy": 0.97}}
 
@@ -64,7 +64,6 @@ def test_a_wrong_label_collapses_the_version_space_but_not_the_soft_one() -> Non
     assert soft.map in (4, 5, 6)
 
 
-GOLF = Path(__file__).parents[2] / "examples" / "golf.csv"
 DAY = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "strong"}
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from scipy import stats
 
 import bayeswise as bw
 from bayeswise.foundation.errors import ParameterError
+from tests.paths import GOLF
 
 WEATHER = bw.JointTable(
     ["weather", "temperature"],
@@ -103,7 +103,7 @@ def test_three_gaussian_classes_have_9_parameters_as_printed_and_8_free_ones() -
 
 def test_golf_has_values_times_classes_in_each_table() -> None:
     """Outlook and temperature have 3 values, humidity and wind 2: 20 entries; the full joint has 2 * 3 * 3 * 2 * 2."""
-    model = bw.fit(Path(__file__).parents[2] / "examples" / "golf.csv", target="play", model="naive-bayes")
+    model = bw.fit(GOLF, target="play", model="naive-bayes")
     counts = model.parameter_counts()
     assert counts.tables == {"outlook": 6, "temperature": 6, "humidity": 4, "wind": 4}
     assert counts.written == 2 + 20

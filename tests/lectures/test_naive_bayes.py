@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bayeswise as bw
 from bayeswise.models.naive_bayes import MEstimate
+from tests.paths import GOLF
 
-GOLF = Path(__file__).parents[2] / "examples" / "golf.csv"
 DAY = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "strong"}
 
 

@@ -19,8 +19,8 @@ from typing import Any
 import bayeswise as bw
 from bayeswise.models.files import bytes_of
 from tests.cli.hearing import HEARING
+from tests.paths import EXAMPLES
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 READY = "import sys; from bayeswise.cli import main; print('ready', file=sys.stderr, flush=True); sys.exit(main())"
 START = HEARING + READY
 MOST_SECONDS = 120.0  # after which a command is taken to hang, however busy the machine is

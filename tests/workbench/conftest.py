@@ -20,9 +20,9 @@ from bayeswise.workbench.app import guarded
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.safety import Access, Limits
 from bayeswise.workbench.workspace import Workspace
+from tests.paths import EXAMPLES
 from tests.scheduling import by_turns
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 # What a browser isolates in processes of their own is not tested, and processes and threads may be limited.
 FEW_PROCESSES = ["--in-process-gpu", "--enable-features=NetworkServiceInProcess2", "--renderer-process-limit=1"]
 HOME = "http://127.0.0.1:8642"

@@ -17,9 +17,10 @@ from scipy.stats import norm
 import bayeswise as bw
 from bayeswise.decisions import Costs, FeatureRule, within_capacity
 from bayeswise.decisions.costs.decision_file import decision_text
+from tests.paths import ROOT
 from tests.workbench.conftest import Tab
 
-PAGE = Path(__file__).parents[2] / "page"
+PAGE = ROOT / "page"
 LAWN = (
     "network lawn {}\n"
     "variable rain { type discrete [2] { yes, no }; }\n"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,12 +21,12 @@ import bayeswise as bw
 from bayeswise.evaluation.reliability import classwise_ece
 from bayeswise.foundation.errors import CostError, FitError, MissingColumnError, ParameterError
 from bayeswise.posteriors.calibration import fit_calibration
+from tests.paths import GOLF
 
 GENERATOR = np.random.default_rng(1)
 Y = GENERATOR.integers(0, 2, 300)
 X = GENERATOR.normal(size=(300, 3)) + Y[:, None] * [1.0, 0.5, 0.0]
 COSTS = {"treat": {0: 2, 1: 1}, "wait": {0: 0, 1: 20}, "test": 1.5}
-GOLF = Path(__file__).parents[3] / "examples" / "golf.csv"
 
 
 @pytest.mark.parametrize(

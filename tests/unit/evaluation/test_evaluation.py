@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,8 +15,8 @@ from bayeswise.evaluation.evaluate import compare, evaluation_of
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.models.held_out import HeldOut, held_out
 from bayeswise.posteriors.calibration import turns
+from tests.paths import GOLF
 
-GOLF = Path(__file__).parents[3] / "examples" / "golf.csv"
 PLAY = {"go": {"no": 7, "yes": 0}, "stay": {"no": 0, "yes": 2}, "call": 1.5}
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -12,8 +10,7 @@ import bayeswise as bw
 from bayeswise.decisions import stability_of
 from bayeswise.evaluation.parameter_draws import GaussianPosterior, decision_stability, posterior_draws
 from bayeswise.foundation.errors import FitError
-
-EXAMPLES = Path(__file__).parents[3] / "examples"
+from tests.paths import EXAMPLES
 
 
 def test_draws_lie_around_the_posterior_and_close_in_on_it() -> None:

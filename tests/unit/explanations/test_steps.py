@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 import bayeswise as bw
+from tests.paths import GOLF
 
-GOLF = Path(__file__).parents[3] / "examples" / "golf.csv"
 ROW = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "strong"}
 
 

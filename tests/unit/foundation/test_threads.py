@@ -19,6 +19,7 @@ import bayeswise as bw
 from bayeswise.foundation import threads
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.threads import Shared, ahead, alone, available, each, limit_threads
+from tests.paths import GOLF
 
 
 class Gauge:
@@ -283,12 +284,12 @@ def as_a_user_with(processes: int) -> list[str]:
     shutil.which("prlimit") is None or shutil.which("setpriv") is None, reason="needs the tools of util-linux"
 )
 def test_a_command_runs_where_no_second_thread_is_allowed() -> None:
-    limited, golf = as_a_user_with(1), Path(__file__).parents[3] / "examples" / "golf.csv"
+    limited = as_a_user_with(1)
     if subprocess.run([*limited, sys.executable, "-c", "import bayeswise"], capture_output=True).returncode != 0:
         pytest.skip("this machine does not let a test change its user")
     many = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
     main = "import sys; from bayeswise.cli import main; sys.exit(main())"
-    called = [*limited, sys.executable, "-c", main, "look", str(golf), "--target", "play"]
+    called = [*limited, sys.executable, "-c", main, "look", str(GOLF), "--target", "play"]
     answer = subprocess.run(called, capture_output=True, text=True, env=many)
     assert answer.returncode == 0, answer.stderr
     assert "14 rows" in answer.stdout

@@ -16,6 +16,7 @@ import pytest
 import bayeswise as bw
 from bayeswise.cli import app
 from bayeswise.foundation import errors
+from tests.paths import EXAMPLES, GOLF
 
 Command = Callable[..., SimpleNamespace]
 FOLDER = Path(app.__file__).parent / "commands"
@@ -145,11 +146,10 @@ ORDINARY = (
 def test_a_model_of_a_small_table_is_learned_and_asked_without_packages_that_take_long_to_import(
     tmp_path: Path,
 ) -> None:
-    examples = Path(__file__).parents[3] / "examples"
     places = {
-        "GOLF": examples / "golf.csv",
-        "NEW": examples / "golf-tomorrow.csv",
-        "COSTS": examples / "golf.toml",
+        "GOLF": GOLF,
+        "NEW": EXAMPLES / "golf-tomorrow.csv",
+        "COSTS": EXAMPLES / "golf.toml",
         "MODEL": tmp_path / "golf.bayeswise",
     }
     commands = [[str(places.get(word, word)) for word in line.split()] for line in ORDINARY]
@@ -169,11 +169,11 @@ print("loaded:", *codes, *sorted((heavy | {{f"bayeswise.{{name}}" for name in ot
 
 
 def test_the_default_fit_of_a_small_table_leaves_out_what_only_large_or_other_tables_need(tmp_path: Path) -> None:
-    golf, model = Path(__file__).parents[3] / "examples" / "golf.csv", tmp_path / "golf.bayeswise"
+    model = tmp_path / "golf.bayeswise"
     script = f"""
 import sys
 from bayeswise.cli import main
-code = main(["fit", {str(golf)!r}, "-t", "play", "-o", {str(model)!r}])
+code = main(["fit", {str(GOLF)!r}, "-t", "play", "-o", {str(model)!r}])
 heavy = {{"scipy.optimize", "scipy.sparse", "scipy.stats", "scipy.spatial", "scipy.integrate", "pydantic", "sklearn",
     "duckdb", "narwhals", "pandas", "polars", "pyarrow", "matplotlib"}}
 print("loaded:", code, *sorted(heavy & set(sys.modules)))
@@ -183,12 +183,12 @@ print("loaded:", code, *sorted(heavy & set(sys.modules)))
 
 
 def test_a_logistic_model_answers_without_scipy(tmp_path: Path) -> None:
-    examples, model = Path(__file__).parents[3] / "examples", tmp_path / "golf.bayeswise"
-    bw.fit(str(examples / "golf.csv"), target="play", model="logistic").save(model)
+    model = tmp_path / "golf.bayeswise"
+    bw.fit(str(GOLF), target="play", model="logistic").save(model)
     script = f"""
 import sys
 from bayeswise.cli import main
-code = main(["predict", {str(model)!r}, {str(examples / "golf-tomorrow.csv")!r}])
+code = main(["predict", {str(model)!r}, {str(EXAMPLES / "golf-tomorrow.csv")!r}])
 print("loaded:", code, *sorted({{"scipy"}} & set(sys.modules)))
 """
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
@@ -196,9 +196,9 @@ print("loaded:", code, *sorted({{"scipy"}} & set(sys.modules)))
 
 
 def test_nothing_is_said_about_what_python_did_not_free_at_the_end(tmp_path: Path) -> None:
-    golf, model = Path(__file__).parents[3] / "examples" / "golf.csv", tmp_path / "golf.bayeswise"
-    bw.fit(str(golf), target="play", model="naive-bayes").save(model)
-    command = [sys.executable, "-m", "bayeswise", "check", str(model), str(golf)]
+    model = tmp_path / "golf.bayeswise"
+    bw.fit(str(GOLF), target="play", model="naive-bayes").save(model)
+    command = [sys.executable, "-m", "bayeswise", "check", str(model), str(GOLF)]
     assert "leaked" not in subprocess.run(command, capture_output=True, text=True, check=True).stderr
 
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from bayeswise.cli import main
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 # What sets up or builds cannot run inside the tests; `make test` itself is the proof of those.
 NOT_RUN = ("make", "pip", "git", "python")

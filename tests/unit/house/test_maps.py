@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.paths import ROOT
 from tests.scheduling import LONG
 
-ROOT = Path(__file__).parents[3]
 PACKAGE = ROOT / "src" / "bayeswise"
 ROOMS = sorted(file.parent for file in PACKAGE.rglob("__init__.py"))
 ENTRY = re.compile(r"^ *(\w+\.py|\w+/) {2,}\S", re.MULTILINE)  # a name, then what it is

@@ -14,8 +14,8 @@ from types import ModuleType
 import pytest
 
 import bayeswise
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib", "python_calamine")
 
 

@@ -37,8 +37,8 @@ from bayeswise.networks.inference import estimate
 from bayeswise.networks.learning import family_counts, graph_search
 from bayeswise.networks.learning.learn import MISSING_POLICIES
 from bayeswise.posteriors import calibration
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 DOCS = ROOT / "docs"
 PAGES = sorted(path for path in DOCS.rglob("*.md") if "_build" not in path.parts)
 SCRIPTS = sorted([*(DOCS / "gallery").glob("*.py"), *(DOCS / "lectures").glob("*.py")])

@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 import bayeswise as bw
+from tests.paths import ROOT
 
-ROOT = Path(__file__).parents[3]
 PACKAGE = Path(bw.__file__).parent
 PAGE = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
 WALKS = {

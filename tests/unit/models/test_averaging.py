@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -14,8 +13,7 @@ import bayeswise as bw
 from bayeswise.models.averaged_naive_bayes import averaged, evidence_of, redundancy
 from bayeswise.models.averaging import stacking_weights
 from bayeswise.models.description_length import select
-
-GOLF = Path(__file__).parents[3] / "examples" / "golf.csv"
+from tests.paths import GOLF
 
 
 @dataclass(frozen=True)

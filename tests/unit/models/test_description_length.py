@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import mpmath
@@ -28,8 +27,7 @@ from bayeswise.models.description_length import (
     nml_bits,
     select,
 )
-
-GOLF = Path(__file__).parents[3] / "examples" / "golf.csv"
+from tests.paths import GOLF
 
 
 @pytest.mark.parametrize(("n", "k"), [(1, 2), (2, 2), (5, 2), (4, 3), (6, 3), (5, 4), (3, 5), (7, 1)])
@@ -236,7 +234,7 @@ def test_families_that_describe_no_single_column_say_so() -> None:
 # -- trees with categories, node by node ------------------------------------------------------------------------------
 def golf_frame(copies: int) -> tuple[Any, Any]:
     pandas = pytest.importorskip("pandas")
-    table = pandas.read_csv(Path(__file__).parents[3] / "examples" / "golf.csv")
+    table = pandas.read_csv(GOLF)
     whole = pandas.concat([table] * copies, ignore_index=True)
     return whole.drop(columns="play"), whole["play"]
 

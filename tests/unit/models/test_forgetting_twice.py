@@ -12,8 +12,8 @@ import pytest
 import bayeswise as bw
 from bayeswise.foundation.errors import NotMergedError, StoreError
 from bayeswise.models.files import bytes_of
+from tests.paths import GOLF
 
-GOLF = Path(__file__).parents[3] / "examples" / "golf.csv"
 GONE = {"wind": ["weak", "weak"], "play": ["yes", "no"]}
 ROWS = {"wind": ["weak", "weak", "strong", "weak", "weak"], "play": ["yes", "no", "no", "yes", "no"]}
 

@@ -17,8 +17,8 @@ from bayeswise.render.graph.boxes import Box
 from bayeswise.render.graph.layers import layers_of, with_bends
 from bayeswise.render.graph.layout import Layout, Route, crossings, layout_of, ordered
 from bayeswise.render.graph.picture import Bar, DrawnNode, Kind, Picture
+from tests.paths import PUBLIC_NETWORKS, ROOT
 
-PUBLIC = Path(__file__).parents[4] / "shared" / "networks"
 HOSTILE = ['<script>alert("x")</script>', "a&b", "nul\0\ud800", "two\nlines", "\U0001f525", "x" * 10_000, "'", "\\"]
 
 
@@ -79,10 +79,10 @@ def test_no_box_touches_another_and_no_edge_runs_through_one(seed: int) -> None:
 
 
 def test_public_networks_are_drawn_without_overlaps() -> None:
-    if not PUBLIC.is_dir():
+    if not PUBLIC_NETWORKS.is_dir():
         pytest.skip("the public networks are not here")
     for name, most_crossings in (("asia", 0), ("alarm", 7), ("insurance", 22)):
-        network = BeliefNetwork.read(PUBLIC / f"{name}.bif")
+        network = BeliefNetwork.read(PUBLIC_NETWORKS / f"{name}.bif")
         check(layout_of(network.picture()))
         lines = with_bends(network._parents, layers_of(network._parents, network.names))
         assert crossings(lines, ordered(lines)) <= most_crossings
@@ -223,5 +223,5 @@ def test_the_picture_in_the_documents_is_the_one_that_is_drawn() -> None:
             Node("Thunder", ["yes", "no"], {"yes": 0.9, "no": 0.05}, ["Lightning"]),
         ]
     )
-    shown = Path(__file__).parents[3] / "docs" / "forest-fire.svg"
+    shown = ROOT / "docs" / "forest-fire.svg"
     assert shown.read_text(encoding="utf-8") == forest.picture({"Thunder": "yes"}).svg()

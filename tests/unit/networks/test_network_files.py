@@ -19,8 +19,7 @@ from bayeswise.networks import BeliefNetwork, Node, formats
 from bayeswise.networks.formats import bif, hugin, tokens
 from bayeswise.networks.formats.description import Description
 from bayeswise.networks.learning import FamilyCounts
-
-PUBLIC = Path(__file__).parents[4] / "shared" / "networks"
+from tests.paths import PUBLIC_NETWORKS
 
 SUFFIXES = [".bif", ".xmlbif", ".net", ".xdsl", ".dne", ".xdsl.gz", ".bif.gz"]
 VARIABLE = "variable a {{ type discrete [ {} ] {{ {} }}; }}\n"
@@ -119,7 +118,7 @@ def test_where_the_text_is_cut_into_pieces_does_not_matter(monkeypatch: pytest.M
 
 
 def test_every_public_network_comes_back_from_every_format_to_the_last_bit(tmp_path: Path) -> None:
-    paths = sorted(PUBLIC.glob("*.bif"))
+    paths = sorted(PUBLIC_NETWORKS.glob("*.bif"))
     if not paths:
         pytest.skip("the public networks are not here")
     for path in paths:

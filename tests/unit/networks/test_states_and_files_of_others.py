@@ -14,8 +14,7 @@ from bayeswise.foundation.errors import NetworkError, ParameterError
 from bayeswise.networks import Node, formats
 from bayeswise.networks.formats import bif
 from bayeswise.networks.formats.description import Description
-
-SHARED = Path(__file__).parents[4] / "shared" / "networks"
+from tests.paths import PUBLIC_NETWORKS
 
 
 # -- 1 and 1.0 are one state -------------------------------------------------------------------------------------------
@@ -86,9 +85,9 @@ def test_pyagrum_reads_numbers_for_states(tmp_path: Path) -> None:
     np.testing.assert_allclose(theirs.cpt("m").toarray(), [[0.1, 0.9], [0.5, 0.5], [0.9, 0.1]])
 
 
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the networks of the repository are not here")
+@pytest.mark.skipif(not PUBLIC_NETWORKS.is_dir(), reason="the networks of the repository are not here")
 def test_pyagrum_reads_what_it_can_read_of_others_after_us_too(tmp_path: Path) -> None:
-    for path in sorted(SHARED.glob("*.bif")):
+    for path in sorted(PUBLIC_NETWORKS.glob("*.bif")):
         ours = tmp_path / path.name
         bw.BeliefNetwork.read(path).write(ours)
         assert _is_read(ours) >= _is_read(path), path.name

@@ -21,8 +21,8 @@ from bayeswise.families import Bernoulli, BetaPrior, Likelihood, Normal
 from bayeswise.foundation.errors import NotInstalledError
 from bayeswise.networks import Node
 from bayeswise.render import display
+from tests.paths import EXAMPLES
 
-EXAMPLES = Path(__file__).parents[3] / "examples"
 ROW = {"outlook": "sunny", "temperature": "cool", "humidity": "high", "wind": "strong"}
 RANDOM = np.random.default_rng(7)
 NUMBERS = {

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import bayeswise as bw
 from bayeswise.models.averaged_naive_bayes import averaged, evidence_of, fit_averaged
 from bayeswise.models.averaged_naive_bayes.mixing import log_average, log_relevance, log_structure_prior
-from tests.reference.test_averaged_naive_bayes_by_brute_force import sequence_of_levels
+from tests.reference.models.test_averaged_naive_bayes_by_brute_force import sequence_of_levels
 
 PRIORS: list[Any] = ["uniform", (1.0, 4.0), {0: 0.25, 1: 0.5, 3: 0.25}]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -37,8 +36,8 @@ from bayeswise.decisions.costs.number_costs import NumberCosts
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.statistics.intervals import mean_with_interval
+from tests.paths import EXAMPLES
 
-EXAMPLES = Path(__file__).parents[2] / "examples"
 FALSE_POSITIVE, FALSE_NEGATIVE = 1.0, 12.0
 
 

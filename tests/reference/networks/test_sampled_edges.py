@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from network_cases import asia, random_network
@@ -13,8 +11,9 @@ from bayeswise.networks import BeliefNetwork
 from bayeswise.networks.learning import Constraints, Scores, edge_probabilities, edge_strengths
 from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.search.orders import edge_posteriors, sampled_edges
+from tests.paths import PUBLIC_NETWORKS
 
-CHILD = Path(__file__).parents[3] / "shared" / "networks" / "child.bif"
+CHILD = PUBLIC_NETWORKS / "child.bif"
 
 
 @pytest.mark.parametrize(("score", "seed"), [("bdeu", 1), ("bic", 2), ("k2", 3)])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,9 +10,10 @@ import pytest
 from network_cases import asia, random_network
 
 from bayeswise.networks import BeliefNetwork
+from tests.paths import PUBLIC_NETWORKS
 
 gum = pytest.importorskip("pyagrum")
-PUBLIC = Path(__file__).parents[3] / "shared" / "networks"
+
 CLOSE = 1e-10
 
 
@@ -39,9 +39,11 @@ def networks() -> list[Any]:
     own = [pytest.param(asia, id="own asia"), pytest.param(lambda: random_network(5, 12, zeros=0.0), id="random")]
     public = [
         pytest.param(
-            lambda name=name: BeliefNetwork.read(PUBLIC / f"{name}.bif"),
+            lambda name=name: BeliefNetwork.read(PUBLIC_NETWORKS / f"{name}.bif"),
             id=name,
-            marks=pytest.mark.skipif(not (PUBLIC / f"{name}.bif").exists(), reason="the public file is not here"),
+            marks=pytest.mark.skipif(
+                not (PUBLIC_NETWORKS / f"{name}.bif").exists(), reason="the public file is not here"
+            ),
         )
         for name in ("asia", "alarm", "insurance", "hailfinder", "child")
     ]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import numpy as np
 import pytest
 from network_cases import eliminated, random_network
 
 from bayeswise.networks import BeliefNetwork
-
-PUBLIC = Path(__file__).parents[3] / "shared" / "networks"
+from tests.paths import PUBLIC_NETWORKS
 
 
 def check(network: BeliefNetwork, seed: int, n_seen: int) -> None:
@@ -38,8 +36,8 @@ def test_networks_too_large_for_enumeration_are_answered_alike(seed: int) -> Non
 
 @pytest.mark.parametrize("name", ["asia", "alarm", "insurance", "hailfinder", "child", "sachs"])
 def test_public_networks_are_answered_alike(name: str) -> None:
-    if not (PUBLIC / f"{name}.bif").exists():
+    if not (PUBLIC_NETWORKS / f"{name}.bif").exists():
         pytest.skip("the public file is not here")
-    network = BeliefNetwork.read(PUBLIC / f"{name}.bif")
+    network = BeliefNetwork.read(PUBLIC_NETWORKS / f"{name}.bif")
     for seed in range(3):
         check(network, seed, 2 * seed)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,8 +16,9 @@ from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import Constraints
 from bayeswise.networks.learning.search.miic import _Information, miic
 from bayeswise.networks.learning.search.scores import NmlScores
+from tests.paths import PUBLIC_NETWORKS
 
-ALARM = Path(__file__).parents[3] / "shared" / "networks" / "alarm.bif"
+ALARM = PUBLIC_NETWORKS / "alarm.bif"
 
 
 def skeleton(edge: Any, names: tuple[str, ...]) -> set[frozenset[str]]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import pytest
 
 from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
 from bayeswise.diagrams.solving import limited
 from tests.diagram_cases import best_of_all_policies, pigs, random_diagram, random_limited
+from tests.paths import EXAMPLES
 
 
 def few_enough(diagram: InfluenceDiagram) -> bool:
@@ -99,7 +99,7 @@ def test_forgetting_what_cannot_matter_keeps_the_optimum_and_its_proof(seed: int
 
 
 def test_the_triage_of_the_examples_is_the_best_of_all_policies() -> None:
-    diagram = InfluenceDiagram.read(Path(__file__).parents[2] / "examples" / "triage.toml")
+    diagram = InfluenceDiagram.read(EXAMPLES / "triage.toml")
     assert diagram.attitude is not None
     solution = diagram.solve()
     best = best_of_all_policies(diagram, diagram.attitude.utility)
