@@ -7,7 +7,7 @@ import pytest
 
 from bayeswise.decisions import Costs
 from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
-from bayeswise.diagrams.solving.elimination import LARGEST_STEP
+from bayeswise.diagrams.solving.solver import LARGEST_STEP
 from bayeswise.foundation.errors import CostError, ImpossibleEvidenceError, TooLargeError
 from bayeswise.networks import BeliefNetwork
 from tests.diagram_cases import chain, medical, oil

@@ -14,10 +14,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 
-from bayeswise.diagrams.solving.elimination import LARGEST_STEP
 from bayeswise.diagrams.solving.limited import Proof, Rule, Search, SumResponses
 from bayeswise.diagrams.solving.ordering import Pasts
-from bayeswise.diagrams.solving.solver import Numbers, Outcome, Solver, Structure
+from bayeswise.diagrams.solving.solver import LARGEST_STEP, Numbers, Outcome, Solver, Structure
 from bayeswise.foundation.directed_graph import ancestors_of, ancestral_order
 from bayeswise.foundation.errors import TooLargeError
 from bayeswise.render.numbers import number

@@ -13,14 +13,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from bayeswise.diagrams.solving.elimination import Argument, Plan
 from bayeswise.diagrams.solving.limited import Rule
 from bayeswise.diagrams.solving.ordering import reached_from, requisite
 from bayeswise.diagrams.solving.solver import (
     TIE,
+    Argument,
     Choice,
     Numbers,
     Outcome,
+    Plan,
     Structure,
     at_evidence,
     near_best,

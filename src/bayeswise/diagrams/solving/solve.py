@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 from bayeswise.diagrams.attitude import PiecewiseLinear
 from bayeswise.diagrams.nodes import Decision
 from bayeswise.diagrams.solving.bounded import Bounds, bounded_proof
-from bayeswise.diagrams.solving.elimination import LARGEST_STEP, StepTooLargeError
 from bayeswise.diagrams.solving.limited import EXACT, STARTS, Proof, Responses, Rule, Search, SumResponses
 from bayeswise.diagrams.solving.policy import Policy, given_policy
 from bayeswise.diagrams.solving.products import ProductResponses
 from bayeswise.diagrams.solving.solution import Solution, network_under, policies_of
-from bayeswise.diagrams.solving.solver import Outcome, Solver
+from bayeswise.diagrams.solving.solver import LARGEST_STEP, Outcome, Solver, StepTooLargeError
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import BayeswiseError, ImpossibleEvidenceError, ParameterError, TooLargeError

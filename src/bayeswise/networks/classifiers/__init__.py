@@ -7,8 +7,7 @@ column_graph.py       which columns a column depends on: trees and k-dependence 
 superparents.py       the average over one-dependence networks
 superparent_pairs.py  the average over two-dependence networks
 graph_scores.py       the log joint of rows under one graph
-model.py              the fitted model
-explaining.py         the account of a row
+model.py              the fitted model, and its account of a row
 left_out.py           each row under the model that never saw it
 """
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from bayeswise.engines import Request, summarise
-from bayeswise.explanations.account import Account
+from bayeswise.explanations.account import Account, Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import KindError, NotFittedError, ParameterError
 from bayeswise.models.base.classifier import Classifier
@@ -21,16 +21,16 @@ from bayeswise.models.settings.network import AVERAGES, Needs, NetworkSettings
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
 from bayeswise.networks.classifiers.column_graph import Graph, Information, k_parents, tree
 from bayeswise.networks.classifiers.counted import INCOMPLETE, PAIRS, Counted, completed, request_of, triple_name
-from bayeswise.networks.classifiers.explaining import account_of
 from bayeswise.networks.classifiers.graph_scores import GraphScores
 from bayeswise.networks.classifiers.left_out import log_joint_left_out
 from bayeswise.networks.classifiers.superparent_pairs import SuperparentPairScores
 from bayeswise.networks.classifiers.superparents import SuperparentScores
 from bayeswise.networks.network import BeliefNetwork
+from bayeswise.networks.node import intervals
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.statistics import Grouped, Product
 from bayeswise.store.fields import added_later
-from bayeswise.tables.batch import Batch
+from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.names import find_name
@@ -308,3 +308,64 @@ def _given(parents: tuple[str, ...], target: str) -> str:
     others = [parent for parent in parents if parent != target]
     given = f"given {', '.join(others)}" if others else "alone"
     return given if target in parents else f"{given}, not the class"
+
+
+def account_of(model: NetworkClassifierModel, batch: Batch) -> Account:
+    """The account of one row: log p(state) and, column by column, log p(cell | cells before it, state).
+
+    Parents come before children, so a column's share is log p(cell | parents, state) where the parents are there; where
+    they are not, it is what the cell adds to all that is known. The shares add up to the log joint whatever is missing.
+    """
+    codes = model.codes(batch)[0]
+    averaged = model.settings.structure in AVERAGES
+    order = tuple(range(len(codes))) if averaged else model.graph.order
+    log_joint = _step_by_step(model, codes, order)  # (n_columns + 1, n_states)
+    if averaged:
+        log_joint[0] = model.log_prior
+    shares = _differences(log_joint)
+    parts = {}
+    for place, share in zip(order, shares, strict=True):
+        value, note = _shown(model, batch, place, int(codes[place]))
+        given = () if averaged else model.graph.parents[place]
+        notes = [note] if note else []
+        notes += [f"given {', '.join(model.coding.columns[above] for above in given)}"] if given else []
+        parts[place] = Contribution(model.coding.columns[place], value, share, "; ".join(notes))
+    return Account(model.classes, log_joint[0], tuple(parts[place] for place in sorted(parts)), str(model.settings))
+
+
+def _step_by_step(model: NetworkClassifierModel, codes: CodeArray, order: tuple[int, ...]) -> FloatArray:
+    """The log joint of nothing, of the first cell, of the first two, ..."""
+    known = np.full((len(order) + 1, len(codes)), MISSING, dtype=np.int32)
+    for step, place in enumerate(order, start=1):
+        known[step:, place] = codes[place]
+    return model.scores.log_joint(known)
+
+
+def _differences(log_joint: FloatArray) -> FloatArray:
+    """What each step adds; nothing once a state is impossible."""
+    before, after = log_joint[:-1], log_joint[1:]
+    excluded = np.isneginf(before)
+    return np.where(excluded, 0.0, after - np.where(excluded, 0.0, before))
+
+
+def _shown(model: NetworkClassifierModel, batch: Batch, place: int, code: int) -> tuple[Any, str]:
+    """The cell as a reader would write it, and what became of it."""
+    name, schema = model.coding.columns[place], model.schema
+    level = model.counted.levels[place][code] if code >= 0 else None
+    if level == MISSING_LEVEL:
+        return None, "missing: a level of its own"
+    if name in schema.numbers:
+        value = float(batch.values[0, schema.numbers.index(name)])
+        if code == MISSING:
+            return None, "missing: summed out"
+        return value, intervals(model.cuts[name])[int(level or 0)]
+    if code >= 0:
+        return level, ""
+    if int(batch.codes[0, schema.categories.index(name)]) == MISSING:
+        return None, "missing: summed out"
+    return "(unseen)", "unseen: smoothed" if code == UNSEEN and _smooths(model) else "unseen: summed out"
+
+
+def _smooths(model: NetworkClassifierModel) -> bool:
+    """Tables of pairs have a place for unseen levels, others have not."""
+    return model.settings.structure in AVERAGES or model.graph.is_forest

@@ -9,6 +9,5 @@ schema.py           the frozen result
 labels.py           labels of states and levels, never silently merged
 names.py            names of columns, and suggestions for mistyped ones
 null_words.py       words that mean a missing value
-table_facts.py      what was found, as plain data
-notes.py            notes and advice on columns, and how two schemas differ
+notes.py            notes and advice on columns, all that was found as plain data, and how two schemas differ
 """

@@ -13,8 +13,8 @@ from fastapi import APIRouter, Query
 from bayeswise import __version__
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.tables.schema.inference import Examination, examine, find_leaks
+from bayeswise.tables.schema.notes import report
 from bayeswise.tables.schema.schema import LABELLED
-from bayeswise.tables.schema.table_facts import report
 from bayeswise.tables.source import Source
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.messages import PROBLEMS, Code, Said, SameAs, call, python, shell

@@ -206,9 +206,9 @@ def _some(batches: Any) -> list[Any]:
 
 
 def _live_settings(model: Any) -> list[str]:
-    if not capabilities_of(model).leave_one_out or not hasattr(model, "changed") or model.selected_by_rows:
+    if not capabilities_of(model).leave_one_out or model.selected_by_rows:
         return []
-    return [name for name in _LIVE if hasattr(getattr(model, "settings", None), name)]
+    return [name for name in _LIVE if name in vars(model.settings)]
 
 
 def _kind_view(kind: Any) -> KindView:

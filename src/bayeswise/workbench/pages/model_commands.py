@@ -60,8 +60,8 @@ def options_like(model: Any, changes: Mapping[str, Any]) -> dict[str, Any]:
     for column in schema:
         columns.setdefault("--ignore" if column.kind == "ignored" else f"--{column.kind}", []).append(column.name)
     usual = {each.name: each.default for each in kind.declared().values()}
-    given = {name: getattr(settings, name) for name in usual if hasattr(settings, name)}
-    given = {name: value for name, value in given.items() if value != usual[name]} | dict(changes)
+    kept = vars(settings)
+    given = {name: kept[name] for name in usual if name in kept and kept[name] != usual[name]} | dict(changes)
     shares = given.pop("class_prior", None) or {}
     return {
         "--target": schema.target.name,

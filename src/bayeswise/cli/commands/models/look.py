@@ -10,7 +10,7 @@ from bayeswise.cli.options import reading
 from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.output.writing import json_document
 from bayeswise.tables.schema.inference import examine, find_leaks
-from bayeswise.tables.schema.table_facts import report, stops
+from bayeswise.tables.schema.notes import report, stops
 
 
 def run(
