@@ -14,6 +14,7 @@ namespace bayeswise::tables {
 void bind_arrow(nb::module_& m);
 void bind_words(nb::module_& m);
 void bind_integers(nb::module_& m);
+void bind_extremes(nb::module_& m);
 }  // namespace bayeswise::tables
 namespace bayeswise::models {
 void bind_likelihood(nb::module_& m);
@@ -60,6 +61,7 @@ NB_MODULE(_kernels, m) {
     models::bind_screen(m);
     tables::bind_words(m);
     tables::bind_integers(m);
+    tables::bind_extremes(m);
     models::bind_gaussian(m);
     models::bind_posteriors(m);
     models::bind_regression(m);

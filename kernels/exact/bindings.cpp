@@ -157,6 +157,17 @@ nb::tuple accumulate_of(const AnyMatrix& values) {
     return to_numpy(std::move(sums), {values.shape(1)});
 }
 
+using LimbMatrix = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+nb::tuple add_exact(const LimbMatrix& left, int left_low, const LimbMatrix& right, int right_low, bool subtract) {
+    require(left.shape(0) == right.shape(0), "the sums differ in number");
+    const auto view = [](const LimbMatrix& of, int low) {
+        return DigitsView{of.data(), low, static_cast<int>(of.shape(1))};
+    };
+    const std::size_t entries = left.shape(0);
+    return to_numpy(added(view(left, left_low), view(right, right_low), entries, subtract ? -1 : 1), {entries});
+}
+
 // The same scalar function for each element, so that the answer never depends on the layout of the array.
 nb::object elementwise(const AnyArray& values, double (*function)(double)) {
     if (!holds(values, nb::dtype<double>())) throw nb::type_error("values must be float64");
@@ -201,6 +212,8 @@ void bind_exact(nb::module_& m) {
     m.def("joint_counts", &joint_counts_of, "codes"_a.noconvert(), "sizes"_a.noconvert(),
           "weights"_a.noconvert().none() = nb::none(),
           "How often each combination of codes occurs, and how many rows miss a code.");
+    m.def("add_exact", &add_exact, "left"_a.noconvert(), "left_low"_a, "right"_a.noconvert(), "right_low"_a,
+          "subtract"_a, "Canonical digits of the sum or the difference of canonical digits, (n_entries, n_limbs).");
     m.def("accumulate", &accumulate_of, "values"_a.noconvert(), "Exact sums of columns; NaN is left out.");
     m.def(
         "logarithm", [](const AnyArray& values) { return elementwise(values, [](double x) { return std::log(x); }); },

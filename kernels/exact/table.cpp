@@ -54,6 +54,23 @@ void trim(Digits& exact) {
     exact.limbs = static_cast<int>(last - first);
 }
 
+Digits added(const DigitsView& left, const DigitsView& right, std::size_t entries, int sign) {
+    const int low = std::min(left.low, right.low);
+    const int high = std::max(left.low + left.limbs, right.low + right.limbs);
+    const int limbs = high - low + 1;  // one for the carry
+    Digits sum = {std::vector<int64_t>(entries * static_cast<std::size_t>(limbs)), low, limbs};
+    int64_t* limb = sum.digits.data();
+    for (std::size_t entry = 0; entry < entries; ++entry, limb += limbs) {
+        for (int k = 0; k < left.limbs; ++k) limb[left.low - low + k] += left.digits[entry * left.limbs + k];
+        for (int k = 0; k < right.limbs; ++k) limb[right.low - low + k] += sign * right.digits[entry * right.limbs + k];
+        for (int k = 0; k + 1 < limbs; ++k) {
+            limb[k + 1] += limb[k] >> 32;
+            limb[k] &= kDigitMask;
+        }
+    }
+    return sum;
+}
+
 void ExactTable::add(std::size_t entry, double value, int shift) {
     uint64_t bits;
     std::memcpy(&bits, &value, sizeof bits);

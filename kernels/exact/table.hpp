@@ -19,6 +19,15 @@ struct Digits {
 // have equal digits. All zero: no limbs at all.
 void trim(Digits& exact);
 
+// Canonical digits of some entries, where they lie.
+struct DigitsView {
+    const int64_t* digits;
+    int low, limbs;
+};
+
+// left + sign * right for each of so many entries, carried but not trimmed; sign is 1 or -1.
+Digits added(const DigitsView& left, const DigitsView& right, std::size_t entries, int sign);
+
 class ExactTable {
 public:
     explicit ExactTable(std::size_t entries) : entries_(entries) {}

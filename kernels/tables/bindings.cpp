@@ -7,6 +7,7 @@
 #include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "common/require.hpp"
@@ -22,6 +23,7 @@ namespace bayeswise::tables {
 namespace {
 
 using Doubles = nb::ndarray<double, nb::ndim<1>, nb::device::cpu>;
+using DoubleMatrix = nb::ndarray<double, nb::ndim<2>, nb::device::cpu>;
 using Codes = nb::ndarray<int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using AnyArray = nb::ndarray<nb::ro, nb::ndim<1>, nb::device::cpu>;
 using Mask = nb::ndarray<nb::ro, bool, nb::ndim<1>, nb::device::cpu>;
@@ -82,13 +84,45 @@ void check_length(const Column& column, std::size_t length) {
     require(static_cast<int64_t>(length) == column.n_rows, "the output has another length than the column");
 }
 
+// The invalid cells of a column, and how its texts are written.
+nb::tuple spelled(const NumbersSink& sink) {
+    nb::list found;
+    for (const InvalidCell& cell : sink.invalid) found.append(nb::make_tuple(cell.row, text_object(cell.text)));
+    return nb::make_tuple(found, sink.spelling);
+}
+
 nb::tuple column_spelled_numbers(const Column& column, const TextRules& rules, Doubles out) {
     check_length(column, out.shape(0));
     NumbersSink sink{out.data(), out.stride(0), rules, {}};
     run(column, sink);
+    return spelled(sink);
+}
+
+constexpr int64_t kCellsAtATime = 1 << 13;
+constexpr const char* kManyNumbers = "Fill (n_rows, n_columns) doubles; for each column what spelled_numbers returns.";
+
+// Fills (n_rows, n_columns) doubles, a few rows of all columns at a time, which stay in the cache meanwhile;
+// part(index, begin, n_rows) is a column of some rows.
+template <class Part>
+nb::list fill_numbers(const std::vector<std::size_t>& indices, const TextRules& rules, DoubleMatrix& out, Part part) {
+    require(out.shape(1) == indices.size(), "the output has another number of columns");
+    const int64_t n_rows = static_cast<int64_t>(out.shape(0)), n_columns = static_cast<int64_t>(indices.size());
+    std::vector<NumbersSink> sinks;
+    for (int64_t c = 0; c < n_columns; ++c) sinks.push_back({out.data() + c * out.stride(1), out.stride(0), rules, {}});
+    {
+        const nb::gil_scoped_release free;
+        const int64_t step = std::max<int64_t>(64, kCellsAtATime / std::max<int64_t>(1, n_columns));
+        for (int64_t first = 0; first < n_rows; first += step)
+            for (int64_t c = 0; c < n_columns; ++c) {
+                const int64_t n = std::min(step, n_rows - first);
+                part(indices[static_cast<std::size_t>(c)], first, n)->show_to(sinks[c]);
+                sinks[c].out += n * sinks[c].stride;
+                sinks[c].first_row += n;
+            }
+    }
     nb::list found;
-    for (const InvalidCell& cell : sink.invalid) found.append(nb::make_tuple(cell.row, text_object(cell.text)));
-    return nb::make_tuple(found, sink.spelling);
+    for (const NumbersSink& sink : sinks) found.append(spelled(sink));
+    return found;
 }
 
 nb::object column_numbers(const Column& column, const TextRules& rules, Doubles out) {
@@ -267,6 +301,13 @@ std::unique_ptr<Column> csv_column(std::shared_ptr<CsvBlock> block, std::size_t 
     return column;
 }
 
+nb::list csv_numbers(std::shared_ptr<CsvBlock> block, const std::vector<std::size_t>& indices, int64_t begin,
+                     const TextRules& rules, DoubleMatrix out) {
+    return fill_numbers(indices, rules, out, [&](std::size_t index, int64_t first, int64_t n_rows) {
+        return csv_column(block, index, begin + first, n_rows);
+    });
+}
+
 std::shared_ptr<CsvBlock> split_bytes(nb::bytes carried, nb::bytes fresh, char delimiter, char quote, bool skip_space,
                                       std::size_t n_columns, int64_t first_line, bool last, std::size_t most_rows) {
     const std::string_view front(carried.c_str(), carried.size()), back(fresh.c_str(), fresh.size());
@@ -299,8 +340,16 @@ nb::list stream_fields(const ArrowStream& stream) {
 }
 
 std::unique_ptr<Column> batch_column(const ArrowBatch& batch, std::size_t index, int64_t begin, int64_t n_rows) {
+    if (index >= batch.n_columns()) throw nb::index_error("no such column");
     if (begin < 0 || n_rows < 0 || begin + n_rows > batch.n_rows()) throw nb::index_error("rows beyond the batch");
     return batch.column(index, begin, n_rows);
+}
+
+nb::list batch_numbers(const ArrowBatch& batch, const std::vector<std::size_t>& indices, int64_t begin,
+                       const TextRules& rules, DoubleMatrix out) {
+    return fill_numbers(indices, rules, out, [&](std::size_t index, int64_t first, int64_t n_rows) {
+        return batch_column(batch, index, begin + first, n_rows);
+    });
 }
 
 }  // namespace
@@ -346,11 +395,13 @@ void bind_arrow(nb::module_& m) {
             "The bytes after the last whole record.")
         .def_static("split", &split_bytes, "carried"_a, "fresh"_a, "delimiter"_a, "quote"_a, "skip_space"_a,
                     "n_columns"_a, "first_line"_a, "last"_a, "most_rows"_a)
-        .def("column", &csv_column, "index"_a, "begin"_a, "n_rows"_a);
+        .def("column", &csv_column, "index"_a, "begin"_a, "n_rows"_a)
+        .def("numbers", &csv_numbers, "indices"_a, "begin"_a, "rules"_a, "out"_a.noconvert(), kManyNumbers);
 
     nb::class_<ArrowBatch>(m, "ArrowBatch", "Some rows of an Arrow stream.")
         .def_prop_ro("n_rows", &ArrowBatch::n_rows)
         .def("column", &batch_column, "index"_a, "begin"_a, "n_rows"_a)
+        .def("numbers", &batch_numbers, "indices"_a, "begin"_a, "rules"_a, "out"_a.noconvert(), kManyNumbers)
         .def(
             "declared", [](const ArrowBatch& b, std::size_t index) { return value_list(*b.dictionary(index)); },
             "index"_a);

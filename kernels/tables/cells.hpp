@@ -31,7 +31,8 @@ struct NumbersSink {
     int64_t stride;
     const TextRules& rules;
     std::vector<InvalidCell> invalid;
-    int spelling = 0;  // of all texts together
+    int spelling = 0;       // of all texts together
+    int64_t first_row = 0;  // where the cells begin that invalid ones are counted from
 
     double& at(int64_t row) { return out[row * stride]; }
     void null(int64_t row) { at(row) = std::numeric_limits<double>::quiet_NaN(); }
@@ -47,7 +48,7 @@ struct NumbersSink {
             return;
         }
         null(row);
-        invalid.push_back({row, std::string(s)});
+        invalid.push_back({first_row + row, std::string(s)});
     }
     void integer(int64_t row, int64_t i) { at(row) = static_cast<double>(i); }
     void wide_integer(int64_t row, std::string_view digits) { at(row) = wide_value(digits); }
@@ -55,7 +56,7 @@ struct NumbersSink {
     void boolean(int64_t row, bool b) { at(row) = b ? 1.0 : 0.0; }
     void opaque(int64_t row) {
         null(row);
-        invalid.push_back({row, "(nested or binary)"});
+        invalid.push_back({first_row + row, "(nested or binary)"});
     }
 };
 
@@ -212,6 +213,10 @@ struct Validity {
 
     // Calls show(row) for each row that is present, and tells the sink of the others.
     template <class Sink, class Show> void visit(Sink& sink, int64_t n_rows, Show show) const {
+        if (all_present()) {
+            for (int64_t row = 0; row < n_rows; ++row) show(row);
+            return;
+        }
         for (int64_t row = 0; row < n_rows; ++row) {
             if (present(row))
                 show(row);

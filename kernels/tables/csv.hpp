@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "tables/cells.hpp"
+#include "tables/short_texts.hpp"
 
 namespace bayeswise::tables {
 
@@ -56,10 +57,17 @@ struct CsvView {
         std::string scratch;
         const std::size_t n = block->n_columns;
         const char* data = block->data.data();
+        Texts<Sink> texts(sink, n_rows);
         for (int64_t row = 0; row < n_rows; ++row) {
             const Field field = block->fields[static_cast<std::size_t>(begin + row) * n + column];
-            sink.text(row, unquoted({data + field.begin(), field.end() - field.begin()}, scratch));
+            const std::string_view text = unquoted({data + field.begin(), field.end() - field.begin()}, scratch);
+            if (texts.remembers() && text.size() <= kLongestShortText && text.data() != scratch.data() &&
+                field.begin() + 1 + kLongestShortText <= block->data.size())  // one for a quote
+                texts.show(row, ShortText::of(text));
+            else
+                texts.show(row, text);
         }
+        texts.finish();
     }
     std::string_view unquoted(std::string_view field, std::string& scratch) const {
         const bool quoted = field.size() >= 2 && block->dialect.quote != 0 && field.front() == block->dialect.quote;

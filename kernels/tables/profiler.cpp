@@ -9,7 +9,6 @@ namespace bayeswise::tables {
 
 namespace {
 
-constexpr std::size_t kNExamples = 5;
 constexpr std::size_t kSampleSize = 1 << 14;  // relative error of an estimate: about 1.2 / sqrt(2^14) = 1 %
 constexpr std::size_t kCountedDecimals = 1 << 12;
 constexpr std::size_t kExampleBytes = 200;
@@ -162,27 +161,27 @@ Profiler::Profiler(std::size_t exact_distinct, std::size_t counted_levels, std::
     : counted_levels_(counted_levels), counted_bytes_(counted_bytes), levels_(std::make_unique<Levels>()),
       hashes_(exact_distinct), decimals_(kCountedDecimals) {}
 
-void Profiler::text(std::string_view s, const TextRules& rules, Place place) {
-    ++rows;
+void Profiler::text(std::string_view s, const TextRules& rules, Place place, uint64_t times) {
+    rows += times;
     if (rules.null_words.contains(s)) {
-        ++null_words[std::string(s)];
+        null_words[std::string(s)] += times;
         return;
     }
     const Numeral n = read_number(s, rules.decimal_mark);
-    ++texts;
-    count_text(s, Tag::text, n.valid && !n.integer);
+    texts += times;
+    count_text(s, Tag::text, n.valid && !n.integer, times);
     if (!n.valid) {
         longest = std::max(longest, n_characters(s));
-        words += n_words(s);
-        return count_invalid(s, place);
+        words += times * n_words(s);
+        return count_invalid(s, place, times);
     }
     longest = std::max<uint64_t>(longest, s.size());
-    ++words;
-    integers += n.integer;
-    zero_padded += n.padded;
-    wide_integers += n.wide;
-    decimals += !n.integer && !n.infinite;
-    infinite += n.infinite;
+    words += times;
+    integers += times * n.integer;
+    zero_padded += times * n.padded;
+    wide_integers += times * n.wide;
+    decimals += times * (!n.integer && !n.infinite);
+    infinite += times * n.infinite;
     number(n.value);
 }
 
@@ -232,8 +231,8 @@ void Profiler::number(double x) {
     maximum = std::max(maximum, x);
 }
 
-void Profiler::count_invalid(std::string_view s, Place place) {
-    ++invalid;
+void Profiler::count_invalid(std::string_view s, Place place, uint64_t times) {
+    invalid += times;
     keep_example(s, place);
 }
 
@@ -241,16 +240,16 @@ void Profiler::keep_example(std::string_view s, Place place) {
     const auto later = [](const InvalidExample& a, const InvalidExample& b) {
         return a.place.row != b.place.row ? a.place.row < b.place.row : a.text < b.text;
     };
-    if (invalid_examples.size() == kNExamples && place.row > invalid_examples.back().place.row) return;
+    if (!may_keep_example(place)) return;
     invalid_examples.push_back({place, shortened(s, kExampleBytes)});
     std::sort(invalid_examples.begin(), invalid_examples.end(), later);
     if (invalid_examples.size() > kNExamples) invalid_examples.pop_back();
 }
 
-void Profiler::count_text(std::string_view s, Tag tag, bool decimal) {
+void Profiler::count_text(std::string_view s, Tag tag, bool decimal, uint64_t times) {
     const uint64_t hash = hash_text(tag, s);
     if (levels_)
-        count(levels_->of_text(s, hash, tag), decimal);
+        count(levels_->of_text(s, hash, tag), decimal, times);
     else
         (decimal ? decimals_ : hashes_).add(hash);
 }

@@ -48,16 +48,23 @@ struct InvalidExample {
 
 class Profiler {
 public:
+    static constexpr std::size_t kNExamples = 5;
+
     Profiler(std::size_t exact_distinct, std::size_t counted_levels, std::size_t counted_bytes);
 
     void null() { ++rows, ++missing; }
-    void text(std::string_view s, const TextRules& rules, Place place);
+    // So many cells that hold the same text, of which the first lies here.
+    void text(std::string_view s, const TextRules& rules, Place place, uint64_t times = 1);
     void integer(int64_t i);
     void wide_integer(std::string_view digits);
     void real(double x);
     void boolean(bool b) { booleans_of(1, b); }
     void booleans_of(int64_t n, int64_t n_true);  // n of them, of which so many are true
     void opaque(Place place);
+    // Whether an invalid cell would be among the examples.
+    bool may_keep_example(Place place) const {
+        return invalid_examples.size() < kNExamples || place.row <= invalid_examples.back().place.row;
+    }
 
     uint64_t distinct() const { return levels_ ? levels_->size() : hashes_.estimate() + decimals_.estimate(); }
     bool distinct_exact() const { return levels_ || (hashes_.exact() && decimals_.exact()); }
@@ -78,10 +85,10 @@ public:
 
 private:
     void number(double x);
-    void count_invalid(std::string_view s, Place place);
+    void count_invalid(std::string_view s, Place place, uint64_t times = 1);
     void keep_example(std::string_view s, Place place);
     void count_level(const Level& level, bool decimal, uint64_t times);
-    void count_text(std::string_view s, Tag tag, bool decimal);
+    void count_text(std::string_view s, Tag tag, bool decimal, uint64_t times = 1);
     void count_bits(Tag tag, uint64_t bits, bool decimal);
     void count(int32_t level, bool decimal, uint64_t times = 1);
     void stop_counting();

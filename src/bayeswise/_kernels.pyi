@@ -25,6 +25,7 @@ def use_isa(name: str) -> None:
 # ---- Exact sums
 
 ExactDigits: TypeAlias = tuple[IntArray, int]
+SpelledNumbers: TypeAlias = tuple[list[tuple[int, str]], int]  # invalid cells as (row, text), and how texts are written
 """(digits, low): entry = sum_k digits[..., k] * 2**(32 * (low + k)).
 
 All digits but the top one lie in [0, 2**32), the top one in [-2**31, 2**31). They are trimmed, so
@@ -112,6 +113,9 @@ def joint_counts(codes: Codes, sizes: IntArray, weights: Weights) -> tuple[Exact
 
     The second is the weight of the rows left out because a code is missing, an integer or of shape ().
     """
+
+def add_exact(left: IntArray, left_low: int, right: IntArray, right_low: int, subtract: bool) -> ExactDigits:
+    """Canonical digits of the sum or the difference of canonical digits, (n_entries, n_limbs)."""
 
 def accumulate(values: FloatArray) -> ExactDigits:
     """Exact sums of columns, (n_columns,); a NaN is left out."""
@@ -234,7 +238,7 @@ class Column:
     def n_rows(self) -> int: ...
     def numbers(self, rules: TextRules, out: FloatArray) -> list[tuple[int, str]]:
         """Fill doubles; return the invalid cells as (row, text)."""
-    def spelled_numbers(self, rules: TextRules, out: FloatArray) -> tuple[list[tuple[int, str]], int]:
+    def spelled_numbers(self, rules: TextRules, out: FloatArray) -> SpelledNumbers:
         """The same, and how texts are written: 1 leading zeros, 2 integers beyond 2^53, 4 other than integers."""
     def labels(self, rules: TextRules, levels: Levels, out: CodeArray) -> None:
         """Fill codes into the growing levels."""
@@ -280,6 +284,8 @@ class CsvBlock:
     def rest(self) -> bytes:
         """The bytes after the last whole record."""
     def column(self, index: int, begin: int, n_rows: int) -> Column: ...
+    def numbers(self, indices: list[int], begin: int, rules: TextRules, out: FloatArray) -> list[SpelledNumbers]:
+        """Fill (n_rows, n_columns) doubles; for each column what spelled_numbers returns."""
 
 class ArrowBatch:
     """Some rows of an Arrow stream."""
@@ -287,6 +293,8 @@ class ArrowBatch:
     @property
     def n_rows(self) -> int: ...
     def column(self, index: int, begin: int, n_rows: int) -> Column: ...
+    def numbers(self, indices: list[int], begin: int, rules: TextRules, out: FloatArray) -> list[SpelledNumbers]:
+        """Fill (n_rows, n_columns) doubles; for each column what spelled_numbers returns."""
     def declared(self, index: int) -> list[Cell]: ...
 
 class ArrowStream:
@@ -394,6 +402,11 @@ def coordinate_rounds(
     Weights and slope change in place. The largest change of the last round, as a share of the largest weight; rounds
     end where it is at most 1e-9.
     """
+
+# -- extremes.cpp: the least and the largest number of each column ---------------------------------------------------
+
+def widen_extremes(values: FloatArray, low: FloatArray, high: FloatArray, present: IntArray) -> None:
+    """Take in the least, the largest and the number of cells of each column; NaN is missing."""
 
 # -- integers.cpp: integer categories as codes ----------------------------------------------------------------------
 

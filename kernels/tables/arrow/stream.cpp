@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "tables/arrow/text.hpp"
+#include "tables/short_texts.hpp"
 
 namespace bayeswise::tables {
 
@@ -30,15 +31,24 @@ struct TextViewView {
     Validity validity;
 
     template <class Sink> void visit(Sink& sink) const {
+        Texts<Sink> texts(sink, n_rows);
         validity.visit(sink, n_rows, [&](int64_t row) {
             const char* view = views + 16 * row;
-            int32_t length, buffer, offset;
+            uint32_t length;
             std::memcpy(&length, view, 4);
-            std::memcpy(&buffer, view + 8, 4);
-            std::memcpy(&offset, view + 12, 4);
-            const char* text = length <= 12 ? view + 4 : static_cast<const char*>(buffers[buffer]) + offset;
-            sink.text(row, {text, static_cast<std::size_t>(length)});
+            if (length > kLongestShortText) return texts.show(row, elsewhere(view, length));
+            if (!texts.remembers()) return texts.show(row, std::string_view(view + 4, length));
+            ShortText text;
+            std::memcpy(text.words, view, sizeof text.words);
+            texts.show(row, text);
         });
+        texts.finish();
+    }
+    std::string_view elsewhere(const char* view, uint32_t length) const {
+        int32_t buffer, offset;
+        std::memcpy(&buffer, view + 8, 4);
+        std::memcpy(&offset, view + 12, 4);
+        return {static_cast<const char*>(buffers[buffer]) + offset, length};
     }
 };
 

@@ -66,6 +66,7 @@ public:
     ArrowBatch& operator=(const ArrowBatch&) = delete;
 
     int64_t n_rows() const { return array_.length; }
+    std::size_t n_columns() const { return fields_->size(); }
     std::unique_ptr<Column> column(std::size_t index, int64_t begin, int64_t n_rows) const;
     std::shared_ptr<const std::vector<Value>> dictionary(std::size_t index) const;
 

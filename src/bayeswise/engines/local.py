@@ -44,15 +44,36 @@ def summarise(
 ) -> Summary:
     """The statistics that a request asks for, grouped by the target (one group named "" if there is none)."""
     declared = schema.target.classes if schema.target else None
-    summary: Summary | None = None
+    coded: list[_Coded] = []  # one for each time that the codes came to mean more
     for batch in batches:
-        found = _of_batch(batch, schema, request, declared)
-        summary = found if summary is None else merged(summary, found)
+        found = _of_batch(batch, schema, request)
+        if coded and coded[-1].labels == found.labels:
+            coded[-1] = coded[-1].merge(found)
+        else:
+            coded.append(found)
         if progress is not None:
             progress(batch.n_rows)
-    if summary is None:
-        summary = Summary(_of_nothing(schema, request, declared), 0, 0)
+    if not coded:
+        return Summary(_settled(_of_nothing(schema, request, declared)), 0, 0)
+    summary = reduce(merged, [part.summary(declared) for part in coded])
     return replace(summary, statistics=_settled(summary.statistics))
+
+
+@dataclass(frozen=True)
+class _Coded:
+    """The statistics of rows by code of their class: batches whose codes mean the same merge without their labels."""
+
+    labels: Vocabulary
+    part: Product
+    n_rows: int
+    n_without_target: int
+
+    def merge(self, other: _Coded) -> _Coded:
+        n_without_target = self.n_without_target + other.n_without_target
+        return _Coded(self.labels, self.part.merge(other.part), self.n_rows + other.n_rows, n_without_target)
+
+    def summary(self, declared: Vocabulary | None) -> Summary:
+        return Summary(Grouped.of(self.labels, self.part, declared), self.n_rows, self.n_without_target)
 
 
 def of_no_rows(schema: Schema, request: Request) -> Grouped[Product]:
@@ -66,12 +87,12 @@ def _settled(found: Grouped[Product]) -> Grouped[Product]:
     return replace(found, part=Product(parts))
 
 
-def _of_batch(batch: Batch, schema: Schema, request: Request, declared: Vocabulary | None) -> Summary:
+def _of_batch(batch: Batch, schema: Schema, request: Request) -> _Coded:
     labels = batch.group_labels if batch.groups is not None else Vocabulary([""])
     ranges = row_ranges(batch.n_rows, available())
     part = reduce(Product.merge, each(lambda rows: _of_range(batch, schema, request, len(labels), rows), ranges))
     without = 0 if batch.groups is None else int(np.count_nonzero(batch.groups < 0))
-    return Summary(Grouped.of(labels, part, declared), batch.n_rows, without)
+    return _Coded(labels, part, batch.n_rows, without)
 
 
 def _of_range(batch: Batch, schema: Schema, request: Request, n_groups: int, rows: slice) -> Product:

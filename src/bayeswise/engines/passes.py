@@ -32,7 +32,7 @@ from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.profile import ProfilePass, SeenChunks, SpreadProfile
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Chunk, InvalidValue, Source
-from bayeswise.tables.sources.table import row_by_row
+from bayeswise.tables.sources.table import TableSource, row_by_row
 
 REPORT_TYPES = (Report, InvalidCount, InvalidValue)
 
@@ -312,6 +312,8 @@ class _FirstChunk(NearSource):
     """As much of a table as is read at once."""
 
     def chunks(self, columns: Sequence[str]) -> Iterator[Chunk]:
+        if isinstance(self.source, TableSource):
+            return self.source.first_chunk(columns)
         return islice(self.source.chunks(columns), 1)
 
 

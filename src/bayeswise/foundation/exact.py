@@ -11,6 +11,7 @@ a quotient of such integers becomes a float, and it is correct rounding.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 
 DIGIT_BITS = 32
@@ -253,13 +255,16 @@ def _combined(left: ExactArray, right: ExactArray, sign: int) -> ExactArray:
         limbs = left.digits + sign * right.digits
         if _fits_one_limb(limbs) and limbs.any():  # counts: nothing to carry, nothing to trim
             return ExactArray(limbs, left.low)
-    low = min(left.low, right.low)
-    high = max(left.low + left.digits.shape[-1], right.low + right.digits.shape[-1])
-    limbs = np.zeros((*shape, max(high - low, 0)), dtype=np.int64)
-    for term, factor in ((left, 1), (right, sign)):
-        start = term.low - low
-        limbs[..., start : start + term.digits.shape[-1]] += factor * term.digits
-    return ExactArray.from_limbs(limbs, low)
+    mine, theirs = (_entries(term, shape) for term in (left, right))
+    digits, low = _kernels.add_exact(mine, left.low, theirs, right.low, sign < 0)
+    return ExactArray(digits.reshape(*shape, digits.shape[-1]), low)
+
+
+def _entries(exact: ExactArray, shape: tuple[int, ...]) -> IntArray:
+    """(n_entries, n_limbs) of an array that is repeated to a shape."""
+    n_limbs = exact.digits.shape[-1]
+    digits = exact.digits if exact.shape == shape else np.broadcast_to(exact.digits, (*shape, n_limbs))
+    return np.ascontiguousarray(digits).reshape(math.prod(shape), n_limbs)
 
 
 def _carried(limbs: IntArray) -> IntArray:

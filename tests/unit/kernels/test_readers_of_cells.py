@@ -128,3 +128,103 @@ def test_arrow_cells_are_those_of_a_plain_list_from_any_offset(first: int, n_row
             assert column.numbers(PLAIN, found) == []
             plain = np.array([math.nan if cell is None else cell for cell in twin])
             np.testing.assert_array_equal(found, plain, err_msg=name)
+
+
+FEW = [
+    "",
+    "NA",
+    "1",
+    "02",
+    "2.5",
+    "inf",
+    "ham",
+    "twelve bytes",
+    "thirteen byte",
+    "ü",
+    'a "quoted" one',
+    "9007199254740993",
+]
+
+
+def of_few(n_rows: int) -> list[str]:
+    return [FEW[k] for k in np.random.default_rng(n_rows).integers(0, len(FEW), n_rows)]
+
+
+def column_of_text(cells: list[str], storage: str) -> _kernels.Column:
+    if storage == "csv":
+        written = io.StringIO()
+        csv.writer(written, lineterminator="\n").writerows([cell, "x"] for cell in cells)
+        text = written.getvalue().encode()
+        block = _kernels.CsvBlock.split(b"", text, ",", '"', False, 2, 1, True, 1 << 30)
+        return block.column(0, 0, block.n_rows)
+    pa = pytest.importorskip("pyarrow")
+    stream = _kernels.ArrowStream(pa.table({"c": pa.array(cells, pa.string_view())}).__arrow_c_stream__())
+    batch = stream.next()
+    assert batch is not None
+    return batch.column(0, 0, batch.n_rows)
+
+
+def state_of(column: _kernels.Column, rules: _kernels.TextRules, first_row: int = 0) -> dict[str, Any]:
+    profiler = _kernels.Profiler(1 << 20, 1 << 16, 1 << 23)
+    column.profile(rules, profiler, first_row)
+    return profiler.result(1000)
+
+
+@pytest.mark.parametrize("storage", ["csv", "arrow"])
+@pytest.mark.parametrize("n_rows", [255, 256, 3000])
+def test_texts_that_come_again_are_labelled_and_profiled_as_if_they_came_first(storage: str, n_rows: int) -> None:
+    cells, rules = of_few(n_rows), _kernels.TextRules(["", "NA"])
+    column = column_of_text(cells, storage)
+    levels, codes = _kernels.Levels([], lambda cell: cell), np.empty(n_rows, dtype=np.int32)
+    column.labels(rules, levels, codes)
+    labels = levels.since(0)
+    assert [None if code < 0 else labels[code] for code in codes] == [
+        None if cell in ("", "NA") else cell for cell in cells
+    ]
+    one_by_one = _kernels.object_column(cells, lambda cell: cell)  # which remembers nothing
+    found, twin = state_of(column, rules), state_of(one_by_one, rules)
+    without_lines = [(row, text) for row, _, text in found.pop("invalid_examples")]
+    assert without_lines == [(row, text) for row, _, text in twin.pop("invalid_examples")]
+    assert found == twin
+
+
+def test_examples_of_invalid_cells_are_the_first_ones_though_later_rows_were_seen_before() -> None:
+    rules, profiler = _kernels.TextRules([]), _kernels.Profiler(1 << 20, 1 << 16, 1 << 23)
+    for first_row in (1000, 0):
+        column_of_text(["1", "a"] * 500, "csv").profile(rules, profiler, first_row)
+    examples = [(row, text) for row, _, text in profiler.result(10)["invalid_examples"]]
+    assert examples == [(row, "a") for row in (1, 3, 5, 7, 9)]
+
+
+@pytest.mark.parametrize("n_rows", [0, 1, 100, 5000])
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_columns_that_are_filled_together_are_those_that_are_filled_one_by_one(n_rows: int, order: Any) -> None:
+    pa = pytest.importorskip("pyarrow")
+    generator = np.random.default_rng(n_rows)
+    numbers = generator.normal(size=n_rows)
+    missing = [None if k % 7 == 0 else float(x) for k, x in enumerate(numbers)]
+    table = pa.table({"a": numbers, "b": missing, "c": of_few(n_rows), "d": generator.integers(0, 9, n_rows)})
+    text = "".join(",".join(f'"{cell}"' for cell in row.values()) + "\n" for row in table.to_pylist()).replace(
+        "None", ""
+    )
+    block = _kernels.CsvBlock.split(
+        b"", text.replace('a "quoted" one', "q").encode(), ",", '"', False, 4, 1, True, 1 << 30
+    )
+    batches = [block] if n_rows == 0 else [block, _kernels.ArrowStream(table.__arrow_c_stream__()).next()]
+    for batch in batches:
+        assert batch is not None
+        begin = min(3, n_rows)
+        together, alone = (np.full((n_rows - begin, 3), -1.0, order=order) for _ in range(2))
+        spelled = batch.numbers([2, 0, 1], begin, PLAIN, together)
+        columns = [batch.column(k, begin, n_rows - begin) for k in (2, 0, 1)]
+        assert spelled == [column.spelled_numbers(PLAIN, alone[:, k]) for k, column in enumerate(columns)]
+        np.testing.assert_array_equal(together, alone)
+
+
+def test_rows_and_columns_beyond_a_block_are_refused() -> None:
+    block = _kernels.CsvBlock.split(b"", b"1,2\n3,4\n", ",", '"', False, 2, 1, True, 1 << 30)
+    for indices, begin, shape in (([0], 1, (2, 1)), ([2], 0, (2, 1)), ([0], -1, (2, 1))):
+        with pytest.raises(IndexError):
+            block.numbers(indices, begin, PLAIN, np.empty(shape))
+    with pytest.raises(ValueError, match="number of columns"):
+        block.numbers([0], 0, PLAIN, np.empty((2, 2)))

@@ -140,18 +140,24 @@ class CodedCounts:
         """The codes of both, if those of the one go on where the other's end; else in canonical order."""
         if isinstance(other, ColumnCounts):
             return self.settled().merge(other)
+        levels = self.levels if self.levels == other.levels else self._longer_levels(other)
+        if levels is None:
+            return self.settled().merge(other.settled())
+        return CodedCounts(
+            levels, fitting(merged(over_levels((self.table, other.table), (self.levels, other.levels), levels)))
+        )
+
+    def _longer_levels(self, other: CodedCounts) -> ColumnLevels | None:
+        """The codes of both; None if those of neither go on where the other's end."""
         forms: list[Form] = []
         form_of = np.empty(len(self.levels.names), dtype=np.int64)
         for (mine, declared), (theirs, _), columns in self.levels.pairs(other.levels):
             longer = _longer(mine, theirs)
             if longer is None:
-                return self.settled().merge(other.settled())
+                return None
             form_of[columns] = len(forms)
             forms.append((longer, declared))
-        levels = ColumnLevels.of_forms(self.levels.names, forms, form_of)
-        return CodedCounts(
-            levels, fitting(merged(over_levels((self.table, other.table), (self.levels, other.levels), levels)))
-        )
+        return ColumnLevels.of_forms(self.levels.names, forms, form_of)
 
     def regroup(self, positions: IntArray, n_groups: int) -> CodedCounts:
         return replace(self, table=regrouped(self.table, positions, n_groups))

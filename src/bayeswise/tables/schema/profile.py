@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeswise import _kernels
 from bayeswise._kernels import Profiler
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.threads import each
@@ -330,11 +331,11 @@ def no_extremes(n_columns: int) -> Extremes:
 
 def extremes_of(values: FloatArray) -> Extremes:
     """Those of some rows, (n_rows, n_columns)."""
-    n_rows, n_columns = values.shape
-    if n_rows and not np.isnan(low := by_column(np.minimum, values)).any():  # NaN where a cell is missing
-        return low, by_column(np.maximum, values), np.full(n_columns, n_rows, dtype=np.int64)
-    present = n_rows - by_column(np.add, np.isnan(values).astype(np.int64))
-    return by_column(np.fmin, values), by_column(np.fmax, values), present
+    n_columns = values.shape[1]
+    low, high, present = np.full(n_columns, np.inf), np.full(n_columns, -np.inf), np.zeros(n_columns, dtype=np.int64)
+    _kernels.widen_extremes(values, low, high, present)
+    low[present == 0] = high[present == 0] = np.nan
+    return low, high, present
 
 
 def both_extremes(one: Extremes, other: Extremes) -> Extremes:

@@ -6,11 +6,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bayeswise import _kernels
 from bayeswise.foundation.errors import SchemaError, SourceError, quoted
 from bayeswise.foundation.threads import ahead
 from bayeswise.tables.source import RawColumn, Storage, not_utf8, unreadable
-from bayeswise.tables.sources.table import ColumnPiece, TableSource
+from bayeswise.tables.sources.table import ColumnPiece, SpelledNumbers, TableSource
 
 Fields: TypeAlias = list[tuple[str, str, bool, bool]]
 """(name, storage, is dictionary, is ordered) of each column."""
@@ -29,6 +32,9 @@ class ArrowPiece(ColumnPiece):
 
     def column(self, index: int, begin: int, n_rows: int) -> _kernels.Column:
         return self.batch.column(self.positions[index], begin, n_rows)
+
+    def numbers(self, indices: Sequence[int], begin: int, out: NDArray[np.float64]) -> list[SpelledNumbers]:
+        return self.batch.numbers([self.positions[index] for index in indices], begin, self.rules, out)
 
 
 def batches(description: str, capsule: object) -> Iterator[_kernels.ArrowBatch]:

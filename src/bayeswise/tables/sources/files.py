@@ -23,7 +23,7 @@ from bayeswise.foundation.errors import SchemaError, SourceError, shortened
 from bayeswise.foundation.file_bytes import STANDARD_INPUT, STDIN, is_read_once, name_of, standard_input
 from bayeswise.tables.source import DEFAULT_NULL_WORDS, RawColumn, Storage
 from bayeswise.tables.sources.opening import CHOICES, FILE_OPTIONS, TEXT_OPTIONS, Options, refuse
-from bayeswise.tables.sources.table import Piece, TableSource
+from bayeswise.tables.sources.table import Piece, SpelledNumbers, TableSource
 from bayeswise.tables.sources.text.csv import CsvSource, Piped, PipedCsvSource, empty_file
 from bayeswise.tables.sources.text.stream import SAMPLE_BYTES, encoding_of, translated
 
@@ -242,6 +242,9 @@ class PartPiece:
 
     def matrix(self, indices: Sequence[int], begin: int, n_rows: int) -> NDArray[np.float64] | None:
         return self.piece.matrix([self.places[index] for index in indices], begin, n_rows)
+
+    def numbers(self, indices: Sequence[int], begin: int, out: NDArray[np.float64]) -> list[SpelledNumbers]:
+        return self.piece.numbers([self.places[index] for index in indices], begin, out)
 
 
 class ConcatenatedSource(TableSource):

@@ -19,7 +19,7 @@ from bayeswise.foundation.threads import available, is_forked, is_limited
 from bayeswise.tables.sources.arrow import ArrowPiece
 from bayeswise.tables.sources.duckdb_scan import Link, ParquetSource, is_unicode
 from bayeswise.tables.sources.memory.polars_frame import LazySource
-from bayeswise.tables.sources.table import TableSource
+from bayeswise.tables.sources.table import TableChunk, TableSource
 
 LONG_FILE = 1 << 25
 """Bytes from which on polars saves more than its import costs."""
@@ -79,6 +79,10 @@ class PolarsParquet(LazySource):
 
     def stated_extremes(self, columns: Sequence[str]) -> Any:
         return self._by_duckdb.stated_extremes(columns)
+
+    def first_chunk(self, columns: Sequence[str]) -> Iterator[TableChunk]:
+        """By a query of its own: one for all rows has decoded many of them when the first come."""
+        return LazySource(self._frame.head(self.chunk_rows), self.description, self._keeping).chunks(columns)
 
     def pieces(self, indices: Sequence[int]) -> Iterator[ArrowPiece]:
         if not _may_run():

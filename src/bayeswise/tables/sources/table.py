@@ -7,15 +7,15 @@ from abc import ABC, abstractmethod
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from itertools import repeat
-from typing import Protocol, TypeVar
+from itertools import islice, pairwise, repeat
+from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeswise import _kernels
 from bayeswise.foundation.errors import MissingColumnError, SchemaError, UsageError
-from bayeswise.foundation.threads import each
+from bayeswise.foundation.threads import available, each
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.names import are_plain, normal_name
 from bayeswise.tables.source import InvalidValue, RawColumn, first_not_utf8, not_utf8
@@ -23,9 +23,11 @@ from bayeswise.tables.sources.cells import settle
 
 CHUNK_ROWS = 65_536
 CELLS_WORTH_A_THREAD = 1 << 15
-MOST_TASKS = 64
+TASKS_OF_A_THREAD = 2  # so that nobody waits long for one that was late
 PLAIN = _kernels.TextRules([])
 _Item = TypeVar("_Item")
+SpelledNumbers: TypeAlias = tuple[list[tuple[int, str]], int]
+"""The invalid cells of a column as (row, text), and how its texts are written (`Chunk.spelling`)."""
 
 
 class Piece(Protocol):
@@ -47,14 +49,25 @@ class Piece(Protocol):
         """The table's own memory as (n_rows, len(indices)), if it has that shape already, in whatever order."""
         ...
 
+    def numbers(self, indices: Sequence[int], begin: int, out: NDArray[np.float64]) -> list[SpelledNumbers]:
+        """Fill (n_rows, len(indices)) doubles from row `begin` on; for each column what its cells showed."""
+        ...
 
-class ColumnPiece:
+
+class ColumnPiece(ABC):
     """A piece whose text is text and whose memory is not a matrix, unless it says otherwise."""
 
     rules: _kernels.TextRules = PLAIN
 
     def matrix(self, indices: Sequence[int], begin: int, n_rows: int) -> NDArray[np.float64] | None:
         return None
+
+    @abstractmethod
+    def column(self, index: int, begin: int, n_rows: int) -> _kernels.Column: ...
+
+    def numbers(self, indices: Sequence[int], begin: int, out: NDArray[np.float64]) -> list[SpelledNumbers]:
+        places = zip(indices, out.T, strict=True)
+        return [self.column(index, begin, len(out)).spelled_numbers(self.rules, each) for index, each in places]
 
 
 class TableSource(ABC):
@@ -102,6 +115,10 @@ class TableSource(ABC):
             first_row += piece.n_rows
         self.n_rows = first_row
 
+    def first_chunk(self, columns: Sequence[str]) -> Iterator[TableChunk]:
+        """The first of the chunks, if there is one, and no row that comes after it."""
+        return islice(self.chunks(columns), 1)
+
 
 class Sweep:
     """What the chunks of one sweep have in common: the levels met so far."""
@@ -142,13 +159,21 @@ class TableChunk:
 
     def _column(self, name: str) -> tuple[int, _kernels.Column]:
         (index,) = self._sweep.source.positions([name])
-        if index not in self._sweep.indices:
-            raise UsageError(f"column {name!r} is not part of this sweep", fix="name it in chunks([...])")
+        self._refuse_others([index])
         return index, self._piece.column(index, self._begin, self.n_rows)
+
+    def _refuse_others(self, indices: Sequence[int]) -> None:
+        for index in indices:
+            if index not in self._sweep.indices:
+                name = self._sweep.source.columns[index].name
+                raise UsageError(f"column {name!r} is not part of this sweep", fix="name it in chunks([...])")
 
     def numbers(self, column: str) -> tuple[NDArray[np.float64], Sequence[InvalidValue]]:
         values = np.empty(self.n_rows)
-        return values, self._fill(column, values)
+        _, cells = self._column(column)
+        with self._decoding(column):
+            invalid, self._spelling[column] = cells.spelled_numbers(self._piece.rules, values)
+        return values, self._invalid(column, 0, invalid)
 
     def matrix(self, columns: Sequence[str]) -> tuple[NDArray[np.float64], Mapping[str, Sequence[InvalidValue]]]:
         values, invalid = self.block(columns)
@@ -159,24 +184,30 @@ class TableChunk:
         own = self._piece.matrix(indices, self._begin, self.n_rows)
         if own is not None:
             return own, dict.fromkeys(columns, ())
+        self._refuse_others(indices)
         values = np.empty((self.n_rows, len(columns)))
-        if values.size < CELLS_WORTH_A_THREAD:
-            return values, self._filled(columns, values.T)
-        invalid: dict[str, Sequence[InvalidValue]] = {}
-        step = max(1, -(-len(columns) // MOST_TASKS))  # a task has its own cost
-        parts = [slice(start, start + step) for start in range(0, len(columns), step)]
-        for found in each(lambda part: self._filled(columns[part], values.T[part]), parts):
-            invalid.update(found)
+        invalid: dict[str, list[InvalidValue]] = {name: [] for name in columns}
+
+        def filled(rows: slice, some: slice) -> list[SpelledNumbers]:
+            return self._piece.numbers(indices[some], self._begin + rows.start, values[rows, some])
+
+        parts = _parts(self.n_rows, len(columns))
+        try:
+            found = each(lambda part: filled(*part), parts)
+        except UnicodeDecodeError:
+            for name in columns:  # one of them says where
+                self.numbers(name)
+            raise
+        for (rows, some), by_column in zip(parts, found, strict=True):
+            for name, (cells, spelling) in zip(columns[some], by_column, strict=True):
+                self._spelling[name] = self._spelling.get(name, 0) | spelling
+                if cells:
+                    invalid[name] += self._invalid(name, rows.start, cells)
         return values, invalid
 
-    def _filled(self, columns: Sequence[str], values: NDArray[np.float64]) -> dict[str, Sequence[InvalidValue]]:
-        return {name: self._fill(name, column) for name, column in zip(columns, values, strict=True)}
-
-    def _fill(self, name: str, values: NDArray[np.float64]) -> list[InvalidValue]:
+    def _invalid(self, name: str, begin: int, cells: Iterable[tuple[int, str]]) -> list[InvalidValue]:
         _, column = self._column(name)
-        with self._decoding(name):
-            invalid, self._spelling[name] = column.spelled_numbers(self._piece.rules, values)
-        return [InvalidValue(self.first_row + row, column.line(row), text) for row, text in invalid]
+        return [InvalidValue(self.first_row + begin + row, column.line(begin + row), text) for row, text in cells]
 
     def spelling(self, column: str) -> int:
         return self._spelling.get(column, 0)
@@ -228,6 +259,22 @@ class TableChunk:
         except UnicodeDecodeError:
             return False
         return True
+
+
+def _parts(n_rows: int, n_columns: int) -> list[tuple[slice, slice]]:
+    """Ranges of rows, or of columns where these are more, each worth a thread.
+
+    >>> _parts(10, 3)
+    [(slice(0, 10, None), slice(0, 3, None))]
+    """
+    n_parts = min(TASKS_OF_A_THREAD * available(), n_rows * n_columns // CELLS_WORTH_A_THREAD)
+    all_rows, all_columns = slice(0, n_rows), slice(0, n_columns)
+    if n_parts <= 1:
+        return [(all_rows, all_columns)]
+    length = max(n_rows, n_columns)
+    edges = [length * k // n_parts for k in range(n_parts + 1)]
+    ranges = [slice(first, last) for first, last in pairwise(edges)]
+    return [(part, all_columns) if n_rows >= n_columns else (all_rows, part) for part in ranges]
 
 
 def row_by_row(values: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from bayeswise.foundation.errors import SourceError, shortened
-from bayeswise.foundation.threads import POLARS, ahead, available
+from bayeswise.foundation.threads import POLARS, available
 from bayeswise.tables.source import RawColumn, unreadable
 from bayeswise.tables.sources.arrow import ArrowPiece, ArrowSource, batches, one_batch, refuse_zero_bytes
 from bayeswise.tables.sources.arrow import raw_columns as arrow_columns
@@ -95,13 +95,13 @@ class LazySource(TableSource):
 
         query = self._frame.select(polars.nth(list(indices)))
         positions = {index: k for k, index in enumerate(indices)}
-        for frame in ahead(self._frames(query)):
+        for frame in self._frames(query):  # which polars makes ahead, in the sizes that it works with
             for batch in batches(self.description, frame.__arrow_c_stream__()):
                 yield ArrowPiece(batch, positions)
 
     def _frames(self, query: Any) -> Generator[Any, None, None]:
         with translated(self.description):
             if hasattr(query, "collect_batches"):
-                yield from query.collect_batches(chunk_size=self.chunk_rows, maintain_order=True)
+                yield from query.collect_batches(maintain_order=True)
             else:
                 yield query.collect()

@@ -10,11 +10,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from bayeswise import _kernels
 from bayeswise.foundation.errors import ParameterError, SourceError
 from bayeswise.foundation.threads import ahead
 from bayeswise.tables.source import DEFAULT_NULL_WORDS
-from bayeswise.tables.sources.table import PLAIN, ColumnPiece, TableSource, plain_columns
+from bayeswise.tables.sources.table import PLAIN, ColumnPiece, SpelledNumbers, TableSource, plain_columns
 from bayeswise.tables.sources.text import stream as text_file
 from bayeswise.tables.sources.text.dialect import Dialect, sniff
 
@@ -38,6 +41,9 @@ class CsvPiece(ColumnPiece):
 
     def column(self, index: int, begin: int, n_rows: int) -> _kernels.Column:
         return self.block.column(index, self.skipped + begin, n_rows)
+
+    def numbers(self, indices: Sequence[int], begin: int, out: NDArray[np.float64]) -> list[SpelledNumbers]:
+        return self.block.numbers(list(indices), self.skipped + begin, self.rules, out)
 
 
 class CsvSource(TableSource):
