@@ -193,7 +193,7 @@ def _empty(model: Any, batch: Batch) -> list[str]:
 
 
 def _of_column(model: NaiveBayesModel, column: str) -> Outcomes | Densities | str:
-    for factor, scores in zip(model.factors, model.scores, strict=True):
+    for factor, scores in zip(model.speaking, model.scores, strict=True):
         if column in factor.columns:
             if column in model.schema.texts:
                 return "a text has no list of outcomes"

@@ -42,8 +42,9 @@ def posterior_draws(model: Any, table: Any, *, n: int = 200, seed: int = 0) -> F
     draws = []
     gaussians = None if isinstance(model, NaiveBayesModel) else GaussianPosterior(model)
     for _ in range(n):
-        tables = _Drawn(model, generator) if gaussians is None else _DrawnGaussian(model, gaussians, generator)
-        parts = [normalise(tables.log_joint(batch)).probability for batch in batches]
+        log_prior = _drawn_prior(model, generator)
+        drawn = _Drawn(model, generator) if gaussians is None else gaussians.draw(generator)
+        parts = [normalise(_log_joint(log_prior, drawn, batch)).probability for batch in batches]
         draws.append(np.concatenate(parts) if parts else np.zeros((0, len(model.classes))))
     return np.stack(draws)
 
@@ -87,38 +88,26 @@ def _stretches(batches: Sequence[Batch]) -> Iterator[Batch]:
             yield batch.rows(slice(first, min(first + _ROWS, batch.n_rows)))
 
 
+def _log_joint(log_prior: FloatArray, drawn: _Drawn | DrawnGaussians, batch: Batch) -> FloatArray:
+    total = np.tile(log_prior, (batch.n_rows, 1))  # (n_rows, n_states)
+    drawn.add_to(total, batch)
+    return total
+
+
 class _Drawn:
-    """One draw of every parameter, ready to score batches."""
+    """One draw of every parameter of naive Bayes, ready to score batches."""
 
     def __init__(self, model: NaiveBayesModel, generator: np.random.Generator) -> None:
-        self.model = model
-        self.log_prior = _drawn_prior(model, generator)
         self.parts: list[tuple[Any, Any]] = [(scores, _drawn(scores, generator)) for scores in model.scores]
 
-    def log_joint(self, batch: Batch) -> FloatArray:
-        total = np.tile(self.log_prior, (batch.n_rows, 1))  # (n_rows, n_states)
+    def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
         for scores, drawn in self.parts:
             if drawn is None:
-                scores.add_to(total, batch)
+                scores.add_to(log_joint, batch)
             elif isinstance(scores, CategoryScores):
-                _add_categories(total, scores, drawn, batch)
+                _add_categories(log_joint, scores, drawn, batch)
             else:
-                _add_numbers(total, scores, drawn, batch)
-        return total
-
-
-class _DrawnGaussian:
-    """One draw of the priors, means and covariances of a Gaussian model."""
-
-    def __init__(self, model: Any, posterior: GaussianPosterior, generator: np.random.Generator) -> None:
-        given = model.settings.class_prior is not None
-        self.log_prior = model.log_prior if given else _log_dirichlet(model.class_weight, generator)
-        self.classes = posterior.draw(generator)
-
-    def log_joint(self, batch: Batch) -> FloatArray:
-        total = np.tile(self.log_prior, (batch.n_rows, 1))  # (n_rows, n_states)
-        self.classes.add_to(total, batch.values)
-        return total
+                _add_numbers(log_joint, scores, drawn, batch)
 
 
 def _drawn(scores: Any, generator: np.random.Generator) -> Any:
@@ -127,10 +116,11 @@ def _drawn(scores: Any, generator: np.random.Generator) -> Any:
     return _drawn_normals(scores, generator) if isinstance(scores, NormalScores) else None
 
 
-def _drawn_prior(model: NaiveBayesModel, generator: np.random.Generator) -> FloatArray:
+def _drawn_prior(model: NaiveBayesModel | GaussianBayesModel, generator: np.random.Generator) -> FloatArray:
     if model.settings.class_prior is not None:
         return model.log_prior
-    return _log_dirichlet(model.class_weight + model.settings.prior_smoothing, generator)
+    smoothing = model.settings.prior_smoothing if isinstance(model, NaiveBayesModel) else 0.0
+    return _log_dirichlet(model.class_weight + smoothing, generator)
 
 
 def _log_dirichlet(weight: FloatArray, generator: np.random.Generator) -> FloatArray:
@@ -221,9 +211,9 @@ class DrawnGaussians:
     mean: FloatArray  # (n_states, n_columns)
     covariance: FloatArray  # (n_states, n_columns, n_columns)
 
-    def add_to(self, log_joint: FloatArray, values: FloatArray) -> None:
+    def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
         """log p(row | state) of each row, over the cells that are there."""
-        steps = standard_scores(values, self.columns.centre, self.columns.centre_low, self.columns.unit)
+        steps = standard_scores(batch.values, self.columns.centre, self.columns.centre_low, self.columns.unit)
         patterns, which = np.unique(np.isnan(steps), axis=0, return_inverse=True)
         for k, missing in enumerate(patterns):
             rows, there = np.flatnonzero(which == k), np.flatnonzero(~missing)

@@ -25,7 +25,6 @@ from bayeswise.exports.families import in_support, log_bell, log_cells, log_of, 
 from bayeswise.exports.row_inputs import Row, free_text
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ExportError
-from bayeswise.models.averaged_naive_bayes.category_pairs import CategoryPairs
 from bayeswise.models.averaged_naive_bayes.mixing import log_sigmoid
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel
 from bayeswise.models.averaged_naive_bayes.normal_columns import AveragedNormalScores, StudentT
@@ -47,9 +46,8 @@ def log_joint(model: NaiveBayesModel, row: Row) -> list[Expression]:
             fix="fit it without n_relevant",
         )
     terms: list[Terms] = [[number(p) for p in model.log_prior.tolist()]]
-    for factor, scores in zip(model.factors, model.scores, strict=True):
-        if not isinstance(factor, CategoryPairs):  # their counts have a say in the exponent of the categories
-            terms += _terms_of(scores, row)
+    for scores in model.scores:
+        terms += _terms_of(scores, row)
     return [total(of_class) for of_class in zip(*terms, strict=True)]
 
 

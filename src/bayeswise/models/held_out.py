@@ -18,15 +18,13 @@ from bayeswise.foundation.logspace import log
 from bayeswise.models.base.classifier import Classifier, are_batches
 from bayeswise.models.base.spread_rows import columns_of_answer
 from bayeswise.models.base.table_model import TableModel, capabilities_of, leaves_rows_out
-from bayeswise.models.relearning import posteriors_of_folds, refuse_other_rows
+from bayeswise.models.relearning import encoded, posteriors_of_folds, refuse_other_rows
 from bayeswise.posteriors.calibration import turns
 from bayeswise.posteriors.prior import shifted
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
-from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.partitions import SpreadSource
 from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
-from bayeswise.tables.schema.null_words import open_like
-from bayeswise.tables.source import Source, Storage, open_source
+from bayeswise.tables.source import Source, Storage
 from bayeswise.tables.sources.opening import spread
 
 Folds: TypeAlias = int | str | None
@@ -157,7 +155,7 @@ def _scored_states(model: Any, source: Source) -> dict[str, Any]:
     """The position of the state of each row, its weight, log p(state) and the posterior."""
     found: dict[str, list[Any]] = {"state": [], "weight": [], "log_own": []}
     found |= {f"p{k}": [] for k in range(len(model.classes))}
-    for batch in _encoded(model, source, None):
+    for batch in encoded(model, source):
         assert batch.groups is not None
         posterior = model.predict_proba(batch)
         at = np.arange(batch.n_rows), np.maximum(batch.groups, 0)
@@ -182,7 +180,7 @@ def _of_model(
             fix="check it on rows that it has not learned, without cv",
         )
     target = model.schema.target.name
-    every = [_of_classes(each, model) for each in table] if are_batches(table) else _encoded(model, table, targets)
+    every = [_of_classes(each, model) for each in table] if are_batches(table) else encoded(model, table, targets)
     groups = np.concatenate([each.groups for each in every]) if every else np.zeros(0, dtype=np.int32)
     _refuse_unknown(groups, target)
     mass = np.concatenate([np.ones(b.n_rows) if b.weights is None else b.weights for b in every] or [np.zeros(0)])
@@ -221,14 +219,6 @@ def _of_model(
 def _rows(states: tuple[Label, ...], truth: IntArray, weights: FloatArray, kept: BoolArray, cv: Folds) -> HeldOut:
     n_folds = 0 if cv is None else len(truth) if cv == "loo" else int(cv)
     return HeldOut(states, np.zeros((0, len(states))), truth, weights, kept, _how(cv), n_folds)
-
-
-def _encoded(model: Any, table: Any, targets: Any) -> list[Batch]:
-    target = model.schema.target.name
-    known = {**getattr(model, "vocabularies", {}), target: Vocabulary(model.classes)}
-    encoder = Encoder(model.schema, learning=False, vocabularies=known, with_target=True, check_invalid=False)
-    named = None if targets is None else open_source({target: list(targets)})
-    return list(encoder.batches(open_like(table, model.schema), targets=named))
 
 
 def _of_classes(batch: Batch, model: Any) -> Batch:

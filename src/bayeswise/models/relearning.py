@@ -24,6 +24,7 @@ from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.null_words import open_like
+from bayeswise.tables.source import open_source
 
 Scores: TypeAlias = Callable[[Any, Batch], FloatArray]  # of a model and encoded rows, (n_rows, n_states)
 
@@ -54,11 +55,18 @@ class RelearnedModel(ProbabilityModel):
 
         The table must hold the rows that were learned; one that is too large for so many fits raises TooLargeError.
         """
-        known = {**self.vocabularies, self.schema.target.name if self.schema.target else "": self.labels}
-        encoder = Encoder(self.schema, learning=False, vocabularies=known, with_target=True, check_invalid=False)
-        batches = table if are_batches(table) else list(encoder.batches(open_like(table, self.schema)))
+        batches = table if are_batches(table) else encoded(self, table)
         scores = scores_relearned(self, batches, lambda other, batch: log_posterior(other.log_relative(batch)))
         return normalise(scores, undefined="uniform").probability if len(scores) else scores
+
+
+def encoded(model: Any, table: Any, targets: Any = None) -> list[Batch]:
+    """Rows with their states, in the codes of a model."""
+    target = model.schema.target.name
+    known = {**model.vocabularies, target: Vocabulary(model.classes)}
+    encoder = Encoder(model.schema, learning=False, vocabularies=known, with_target=True, check_invalid=False)
+    named = None if targets is None else open_source({target: list(targets)})
+    return list(encoder.batches(open_like(table, model.schema), targets=named))
 
 
 def log_joint_relearned(model: Classifier, batches: Sequence[Batch]) -> FloatArray:

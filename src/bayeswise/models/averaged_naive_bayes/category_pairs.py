@@ -7,26 +7,23 @@ if columns were independent, and is V = sum_ij Cov(s_i, s_j) by the counts of pa
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswise.engines.request import Ask, Request
-from bayeswise.explanations.account import Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
-from bayeswise.models.averaged_naive_bayes.mixing import Cells, relevance_of
+from bayeswise.models.averaged_naive_bayes.mixing import relevance_of
 from bayeswise.models.naive_bayes.categories import Categories
-from bayeswise.models.naive_bayes.factors import Factor, Leaving, LinearTerm
+from bayeswise.models.naive_bayes.factors import Factor, Leaving
 from bayeswise.models.naive_bayes.normal_columns import NormalScores, Numbers
 from bayeswise.models.settings.averaged import given_temper
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics.counts.pair_counts import PairCounts
-from bayeswise.statistics.numbers.extents import Span
 from bayeswise.statistics.numbers.scatter import PairSums, most_rows_for
-from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
@@ -52,54 +49,6 @@ class CategoryPairs:
             return PairCounts.of(codes, levels, groups, n_groups, weights, declared)
 
         return Request({self.name: Ask("categories", self.counted, count)})
-
-    def scores(self, statistic: Any, settings: NaiveBayesSettings, schema: Schema) -> Silent:
-        return Silent(int(statistic.rows.shape[0]))
-
-
-@dataclass(frozen=True)
-class Silent:
-    """The scores of no column."""
-
-    n_states: int
-
-    columns: tuple[str, ...] = ()
-    temper: ClassVar[float] = 1.0
-
-    @property
-    def log_factor(self) -> FloatArray:
-        return np.zeros(0)
-
-    log_odds = log_factor
-
-    def cells(self, batch: Batch) -> Cells:
-        nothing = np.zeros((batch.n_rows, self.n_states, 0))
-        return Cells(nothing, nothing[:, :1], np.zeros(0))
-
-    def cells_left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> Cells:
-        cells = self.cells(batch)
-        return Cells(cells.log_relevant, cells.log_irrelevant, np.zeros((batch.n_rows, 0)))
-
-    def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
-        pass
-
-    def by_column(self, batch: Batch) -> FloatArray:
-        return np.zeros((batch.n_rows, 0, self.n_states))
-
-    def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
-        return np.zeros((batch.n_rows, self.n_states))
-
-    def sample(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
-        return {}
-
-    def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
-        return ()
-
-    def linear_terms(self) -> Iterator[LinearTerm] | None:
-        return iter(())
-
-    def n_free_parameters(self) -> int:
-        return 0
 
 
 @dataclass(frozen=True)

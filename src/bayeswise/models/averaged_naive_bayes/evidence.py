@@ -14,7 +14,6 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.averaged_naive_bayes.categories import AveragedTable
-from bayeswise.models.averaged_naive_bayes.category_pairs import Silent
 from bayeswise.models.averaged_naive_bayes.mixing import log_average, log_mixture, log_structure_prior
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, averaged
 from bayeswise.models.averaged_naive_bayes.normal_columns import AveragedNormalScores
@@ -89,8 +88,6 @@ def _log_target(model: AveragedNaiveBayesModel) -> float:
 
 
 def _parts_of(scores: Any) -> list[ColumnEvidence]:
-    if isinstance(scores, Silent):
-        return []
     if isinstance(scores, CategoryScores):
         return [_of_table(table) for table in scores.tables if isinstance(table, AveragedTable)]
     if isinstance(scores, AveragedNormalScores):

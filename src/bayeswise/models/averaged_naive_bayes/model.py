@@ -62,12 +62,10 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
     @cached_property
     def averaged_scores(self) -> tuple[Any, ...]:
         """Each factor by itself, every column relevant or not."""
-        return tuple(self._scores_of(factor) for factor in self.factors)
+        return tuple(self._scores_of(factor) for factor in self.speaking)
 
     def _scores_of(self, factor: Factor) -> Any:
         statistic = self.statistics.part[factor.name]
-        if isinstance(factor, CategoryPairs):
-            return factor.scores(statistic, self.settings, self.schema)
         if isinstance(factor, Categories):
             pairs = None if self.settings.temper is not None else self.statistics.part.parts.get(CategoryPairs.name)
             return averaged_categories(factor.columns, statistic, self.settings, self.schema, pairs)

@@ -25,7 +25,7 @@ from bayeswise.families.arithmetic.stable_functions import (
 )
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of, tempered_cells
-from bayeswise.models.averaged_naive_bayes.redundancy import Spread, log_temper
+from bayeswise.models.averaged_naive_bayes.redundancy import About, Spread, log_temper
 from bayeswise.models.naive_bayes.factors import Leaving
 from bayeswise.statistics import Moments
 from bayeswise.statistics.numbers.extents import Span
@@ -201,16 +201,14 @@ class AveragedNormalScores(LeftOutInBlocks):
         """The exponent of what these columns say: 1, or less where they say the same."""
         if self.spread is None:
             return 1.0 if self.given_temper is None else self.given_temper
-        about = self._about_whole(self.prior, self.log_factor[None])
-        return float(np.exp(log_temper(self.spread.classes(*about)))[0])
+        return float(np.exp(log_temper(self.spread.classes(self._about_whole(self.prior, self.log_factor[None]))))[0])
 
-    def _about_whole(self, prior: Prior, log_factor: FloatArray) -> tuple[Any, ...]:
-        """Mean, variance and share of the columns, (n_rows, n_columns) each, and the pseudo-counts behind them."""
+    def _about_whole(self, prior: Prior, log_factor: FloatArray) -> About:
         shape = (len(log_factor), len(self.columns))
         says = np.broadcast_to(prior.says, (*shape[:1], 1, shape[1]))[:, 0]
         mean, variance = (np.broadcast_to(part, (shape[0], 1, shape[1]))[:, 0] for part in (prior.mean, prior.variance))
         share = np.where(says, relevance_of(log_factor), 0.0)
-        return mean, np.where(says, variance, 1.0), share, prior.mean_strength, prior.strength
+        return About(mean, np.where(says, variance, 1.0), share, prior.mean_strength, prior.strength)
 
     def _temper_without(
         self, z: FloatArray, groups: CodeArray, weights: FloatArray, prior: Prior, log_factor: FloatArray
@@ -218,18 +216,18 @@ class AveragedNormalScores(LeftOutInBlocks):
         """(n_rows,) the exponent without each row; one with a missing cell was in no pair."""
         if self.spread is None:
             return np.full(len(z), self.temper)
-        mean, variance, share, *rows = self._about_whole(prior, log_factor)
+        about = self._about_whole(prior, log_factor)
         complete = ~np.isnan(z).any(axis=1)
         found = np.zeros(len(z))
         step = max(1, _BLOCK_PAIRS // max(z.shape[1] ** 2, 1))
         for state in (-1, *range(len(self.spread.weight))):
             mine = np.flatnonzero(complete & (groups == state) if state >= 0 else ~complete)
             for part in (mine[k : k + step] for k in range(0, len(mine), step)):
-                about = (mean[part], variance[part], share[part], *rows)
                 if state < 0:
-                    found[part] = log_temper(self.spread.classes(*about))
+                    found[part] = log_temper(self.spread.classes(about[part]))
                 else:
-                    found[part] = log_temper(self.spread.classes_without(z[part], weights[part], state, *about))
+                    own = self.spread.classes_without(z[part], weights[part], state, about[part])
+                    found[part] = log_temper(own)
         return np.exp(found)
 
     # -- rows ---------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import FloatArray, IntArray
 
 _BLOCK_CELLS = 1 << 13  # classes x rows x columns at a time
 
@@ -75,6 +75,20 @@ def _quadratic(vectors: FloatArray, matrix: FloatArray) -> FloatArray:
 
 
 @dataclass(frozen=True)
+class About:
+    """The whole columns, for each of some rows that are left out (or once), and the pseudo-counts behind them."""
+
+    mean: FloatArray  # (n_rows, n_columns)
+    variance: FloatArray  # (n_rows, n_columns)
+    share: FloatArray  # (n_rows, n_columns) p(relevant)
+    mean_rows: float
+    rows: float
+
+    def __getitem__(self, rows: IntArray) -> About:
+        return About(self.mean[rows], self.variance[rows], self.share[rows], self.mean_rows, self.rows)
+
+
+@dataclass(frozen=True)
 class Spread:
     """Complete rows by class, in units of the columns: weight, mean, and covariance times weight."""
 
@@ -82,11 +96,9 @@ class Spread:
     mean: FloatArray  # (n_states, n_columns)
     cross: FloatArray  # (n_states, n_columns, n_columns)
 
-    def classes(
-        self, mean: FloatArray, variance: FloatArray, share: FloatArray, mean_rows: float, rows: float
-    ) -> Classes:
-        """With pseudo-counts of the whole column's mean and variance, (n_rows, n_columns) each."""
-        n_rows = len(mean)
+    def classes(self, about: About) -> Classes:
+        """With pseudo-counts of the whole columns."""
+        n_rows, rows = len(about.mean), about.rows
         weight = np.broadcast_to(self.weight, (n_rows, len(self.weight)))
         square = np.einsum("kjj->kj", self.cross)
         beside = self.cross / (self.weight + rows)[:, None, None]
@@ -94,25 +106,15 @@ class Spread:
         beside[:, places, places] = 0.0
         return Classes(
             weight,
-            _shrunk_mean(self.weight[:, None], self.mean, mean[:, None], mean_rows),
-            (square + rows * variance[:, None]) / (self.weight[:, None] + rows),
-            share,
+            _shrunk_mean(self.weight[:, None], self.mean, about.mean[:, None], about.mean_rows),
+            (square + rows * about.variance[:, None]) / (self.weight[:, None] + rows),
+            about.share,
             tuple(beside),
         )
 
-    def classes_without(
-        self,
-        z: FloatArray,
-        weight: FloatArray,
-        state: int,
-        mean: FloatArray,
-        variance: FloatArray,
-        share: FloatArray,
-        mean_rows: float,
-        rows: float,
-    ) -> Classes:
+    def classes_without(self, z: FloatArray, weight: FloatArray, state: int, about: About) -> Classes:
         """The same where each of some complete rows z of one state, of these weights, has been left out."""
-        kept = self.classes(mean, variance, share, mean_rows, rows)
+        kept, rows = self.classes(about), about.rows
         left = self.weight[state] - weight  # (n_rows,)
         safe = np.where(left > 0, left, 1.0)
         gap = np.where((left > 0)[:, None], z - self.mean[state], 0.0)
@@ -125,8 +127,8 @@ class Spread:
         beside[:, places, places] = 0.0
         weights, means, variances = kept.weight.copy(), kept.mean.copy(), kept.variance.copy()
         weights[:, state] = np.maximum(left, 0.0)
-        means[:, state] = _shrunk_mean(left[:, None], own_mean, mean, mean_rows)
-        variances[:, state] = (square + rows * variance) / (left[:, None] + rows)
+        means[:, state] = _shrunk_mean(left[:, None], own_mean, about.mean, about.mean_rows)
+        variances[:, state] = (square + rows * about.variance) / (left[:, None] + rows)
         every = tuple(beside if k == state else matrix for k, matrix in enumerate(kept.beside))
         return replace(kept, weight=weights, mean=means, variance=variances, beside=every)
 

@@ -29,6 +29,16 @@ class Gaussians(NamedTuple):
     log_relative: Callable[[FloatArray], FloatArray]  # (n_rows, n_columns) -> (n_rows, n_states)
 
 
+def shares_in_ranges(log_relative: FloatArray, out: FloatArray) -> FloatArray:
+    """(n_rows, n_states) the posterior of scores, written to `out`, which may be where the scores are."""
+
+    def divide(rows: slice) -> None:
+        shares_of(log_relative[rows], out=out[rows], first_row=rows.start)
+
+    over_ranges(divide, len(log_relative))
+    return out
+
+
 class ProbabilityModel(TableModel):
     """A model that answers with the probability of each class."""
 
@@ -57,14 +67,7 @@ class ProbabilityModel(TableModel):
 
     def probability_of(self, rows: ScoredRows) -> FloatArray:
         """(n_rows, n_states) the posterior of rows that are scored; the same numbers as `predict_proba`."""
-        log_relative = rows.log_relative
-        probability = np.empty(log_relative.shape)
-
-        def divide(part: slice) -> None:
-            shares_of(log_relative[part], out=probability[part], first_row=part.start)
-
-        over_ranges(divide, len(log_relative))
-        return probability
+        return shares_in_ranges(rows.log_relative, np.empty(rows.log_relative.shape))
 
     def posterior(self, table: Any) -> Posterior:
         """The posterior and the log-evidence of each row, which only a model of whole rows has."""

@@ -121,7 +121,7 @@ def _probabilities(model: Any, source: Source, *, prefix: str = "") -> Columns:
 
 
 def _storages_of_weights(model: Any) -> dict[str, Storage]:
-    nothing = _weights_of_row(model.explain(dict.fromkeys(model.schema.used)))  # a row without a cell has all terms
+    nothing = _weights_of_row(model, dict.fromkeys(model.schema.used))  # a row without a cell has all terms
     columns: dict[str, Storage] = {name: "float" for name in nothing if name.startswith("weight_")}
     if not model.capabilities.classes:
         return {"predicted": "float", "at_means": "float", **columns}
@@ -135,13 +135,14 @@ def _weights(model: Any, source: Source) -> Columns:
     found: dict[str, list[Any]] = {name: [] for name in _storages_of_weights(model)}
     for batch in model.batches(source):
         for row in range(batch.n_rows):
-            for name, value in _weights_of_row(model.explain(batch.rows(slice(row, row + 1)))).items():
+            for name, value in _weights_of_row(model, batch.rows(slice(row, row + 1))).items():
                 found[name].append(value)
     return found
 
 
-def _weights_of_row(why: Any) -> dict[str, Any]:
-    if hasattr(why, "terms"):
+def _weights_of_row(model: Any, row: Any) -> dict[str, Any]:
+    why = model.explain(row)
+    if not model.capabilities.classes:
         return {
             "predicted": why.mean,
             "at_means": why.at_means,

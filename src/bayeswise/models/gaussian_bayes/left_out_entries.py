@@ -8,7 +8,7 @@ steps from where EM was do what a fit from nothing does in many.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -23,19 +23,30 @@ from bayeswise.statistics.numbers.pattern_scatter import pattern_of
 if TYPE_CHECKING:
     from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
 
+LEAST_RATIO = 1e-3
+"""Where less than this is left of a determinant or a variance, digits are lost and the model is made again."""
 _ROWS_TOGETHER = 64  # that EM leaves out at once
 _CELLS_TOGETHER = 1 << 22  # of the scatters of all their patterns
 
 
-def entries_left_out(
-    model: GaussianBayesModel,
-    estimate: Estimate,
-    values: FloatArray,
-    groups: CodeArray,
-    weights: FloatArray,
-    least_ratio: float,
-) -> FloatArray:
+@dataclass(frozen=True)
+class Leaving:
+    """Rows that leave: their cells, the class of each and its weight."""
+
+    values: FloatArray  # (n_rows, n_columns)
+    groups: CodeArray  # (n_rows,)
+    weights: FloatArray  # (n_rows,)
+
+    def __getitem__(self, rows: slice) -> Leaving:
+        return Leaving(self.values[rows], self.groups[rows], self.weights[rows])
+
+    def __len__(self) -> int:
+        return len(self.groups)
+
+
+def entries_left_out(model: GaussianBayesModel, estimate: Estimate, leaving: Leaving) -> FloatArray:
     """(n_rows, n_states) log-densities in units, each row left out; NaN where too few digits would be left."""
+    values, groups, weights = leaving.values, leaving.groups, leaving.weights
     shared, n_states = model.settings.is_shared, len(model.classes)
     log_p = np.zeros((len(values), n_states)) if shared else model.densities.log_density(values)
     if not shared:
@@ -52,10 +63,20 @@ def entries_left_out(
         away[group] = own * (n / left)[:, None]
         states = np.arange(n_states) if shared else np.array([group])
         scale = estimate.scale[group]
-        changed, enough = _log_densities(model, scale, own, step, safe_divisor, away[states], least_ratio)
+        changed, enough = _log_densities(model, _Downdate(scale, own, step, safe_divisor), away[states])
         changed[~(usable & enough)] = np.nan
         log_p[np.ix_(rows, states)] = changed
     return log_p
+
+
+@dataclass(frozen=True)
+class _Downdate:
+    """The scale of a class without each of its rows: (scale - step own own') / divisor."""
+
+    scale: FloatArray  # (n_columns, n_columns), or its diagonal
+    own: FloatArray  # (n_rows, n_columns) deviations from the mean of the class
+    step: FloatArray  # (n_rows,)
+    divisor: FloatArray  # (n_rows,)
 
 
 def _deviations(model: GaussianBayesModel, values: FloatArray, state: int) -> FloatArray:
@@ -63,26 +84,18 @@ def _deviations(model: GaussianBayesModel, values: FloatArray, state: int) -> Fl
     return standard_scores(values, moments.mean[state], moments.mean_low[state], moments.columns.unit)
 
 
-def _log_densities(
-    model: GaussianBayesModel,
-    scale: FloatArray,
-    own: FloatArray,
-    step: FloatArray,
-    divisor: FloatArray,
-    away: FloatArray,
-    least_ratio: float,
-) -> tuple[FloatArray, BoolArray]:
+def _log_densities(model: GaussianBayesModel, left: _Downdate, away: FloatArray) -> tuple[FloatArray, BoolArray]:
     """(n_rows, n_chosen) log-densities of deviations (n_chosen, n_rows, n_columns), and which rows to trust."""
-    before = diagonals(scale[None])[0]
-    variance = before - step[:, None] * own**2  # (n_rows, n_columns), times the divisor
-    enough = np.asarray((variance > least_ratio * before).all(axis=1))
-    variance = np.where(variance > 0, variance, 1.0) / divisor[:, None]
+    before = diagonals(left.scale[None])[0]
+    variance = before - left.step[:, None] * left.own**2  # (n_rows, n_columns), times the divisor
+    enough = np.asarray((variance > LEAST_RATIO * before).all(axis=1))
+    variance = np.where(variance > 0, variance, 1.0) / left.divisor[:, None]
     if model.settings.covariance == "spherical":
         variance = spherical(variance, model.moments.columns.unit)
     scores: FloatArray = away / np.sqrt(variance)
     log_root = 0.5 * np.log(variance).sum(axis=1)
     if model.settings.is_full:
-        lower, proper = _factors(model, scale, own, step, divisor, variance)
+        lower, proper = _factors(model, left, np.sqrt(variance))
         enough &= proper
         scores = np.asarray(np.linalg.solve(lower, scores.transpose(1, 2, 0)).transpose(2, 0, 1), dtype=np.float64)
         log_root += np.log(np.diagonal(lower, axis1=1, axis2=2)).sum(axis=1)
@@ -97,25 +110,21 @@ def spherical(variance: FloatArray, unit: FloatArray) -> FloatArray:
     return np.asarray(common / width**2)
 
 
-def _factors(
-    model: GaussianBayesModel,
-    scale: FloatArray,
-    own: FloatArray,
-    step: FloatArray,
-    divisor: FloatArray,
-    variance: FloatArray,
-) -> tuple[FloatArray, BoolArray]:
+def _factors(model: GaussianBayesModel, left: _Downdate, stddev: FloatArray) -> tuple[FloatArray, BoolArray]:
     """(n_rows, n_columns, n_columns) Cholesky factors of the shrunk correlations, and which rows have one.
 
     Without a row that is not among those that were learned, correlations need not be any.
     """
-    stddev = np.sqrt(variance)
-    covariance = (scale - step[:, None, None] * own[:, :, None] * own[:, None, :]) / divisor[:, None, None]
+    scale, own = left.scale, left.own
+    covariance = scale - left.step[:, None, None] * own[:, :, None] * own[:, None, :]
+    covariance /= left.divisor[:, None, None]
     correlation = covariance / stddev[:, :, None] / stddev[:, None, :]
     diagonal = np.arange(len(scale))
     correlation[:, diagonal, diagonal] = 1.0
     asked = model.settings.shrinkage
-    share = _oracle(correlation, _rows_left(model, divisor)) if isinstance(asked, str) else np.full(len(own), asked)
+    share = (
+        _oracle(correlation, _rows_left(model, left.divisor)) if isinstance(asked, str) else np.full(len(own), asked)
+    )
     correlation *= (1.0 - share)[:, None, None]
     correlation[:, diagonal, diagonal] = 1.0
     try:
@@ -142,14 +151,13 @@ def _oracle(correlation: FloatArray, n: FloatArray) -> FloatArray:
     return np.where(excess > 0, np.minimum(1.0, (alpha + 1.0) / safe), 1.0)
 
 
-def completed_left_out(
-    model: GaussianBayesModel, values: FloatArray, groups: CodeArray, weights: FloatArray
-) -> FloatArray:
+def completed_left_out(model: GaussianBayesModel, leaving: Leaving) -> FloatArray:
     """(n_rows, n_states) log-densities, each row left out; NaN where the statistic itself must be taken apart.
 
     Several rows are completed together. Where classes have covariances of their own, each row of a class is a class
     without that row; where they share one, each row is a table without it.
     """
+    values, groups, weights = leaving.values, leaving.groups, leaving.weights
     patterns = pattern_moments(model.scatter, model.moments.columns)
     columns = model.moments.columns
     names = [pattern_of(np.isin(np.arange(values.shape[1]), each.observed[0])) for each in patterns]
@@ -249,50 +257,40 @@ def _start(model: GaussianBayesModel, states: IntArray) -> tuple[FloatArray, Flo
     return moments.completion.mean[states], moments.scatter[states] / weight[:, None, None]
 
 
-def cells_left_out(
-    model: GaussianBayesModel,
-    estimate: Estimate,
-    values: FloatArray,
-    groups: CodeArray,
-    weights: FloatArray,
-    least_ratio: float,
-) -> FloatArray:
+def cells_left_out(model: GaussianBayesModel, estimate: Estimate, leaving: Leaving) -> FloatArray:
     """(n_rows, n_states) log-densities in units, each row left out; NaN where too few digits would be left."""
+    values, groups, weights = leaving.values, leaving.groups, leaving.weights
     moments, n_states = model.moments, len(model.classes)
     there = ~np.isnan(values)
     n_cells = model.weight_of_cells  # (n_states, n_columns)
     own_variance = diagonals(moments.scatter) / moments.weight[:, None]
-    away = np.stack(
-        [_deviations_of_cells(model, values, state) for state in range(n_states)]
-    )  # (n_states, n_rows, n_columns)
+    away = np.stack([_deviations(model, values, state) for state in range(n_states)])  # (n_states, n_rows, n_columns)
+    away = np.where(there, away, 0.0)
     every, w = np.arange(len(values)), weights[:, None]
     n, variance = n_cells[groups], own_variance[groups]  # (n_rows, n_columns)
     left = n - np.where(there, w, 0.0)
     safe = np.where(left > 0, left, 1.0)
     own = np.where(there, away[groups, every], 0.0)
     changed = np.where(there, (n * variance - w * n / safe * own**2) / safe, variance)
-    enough = ((left > 0) & (changed > least_ratio * variance)).all(axis=1)
+    enough = ((left > 0) & (changed > LEAST_RATIO * variance)).all(axis=1)
     away[groups, every] = own * n / safe
     scale = (moments.weight[groups] - weights)[:, None] * np.where(changed > 0, changed, 1.0)
     if model.settings.is_shared:
         others = moments.weight[:, None] * own_variance
         scale = scale + others.sum(axis=0) - others[groups]
-    log_p = _log_densities_of_cells(model, estimate, scale, away, there, groups, weights)
-    return np.where((enough & (estimate.divisor[groups] > weights))[:, None], log_p, np.nan)
+    divisor = estimate.divisor[groups] - weights
+    changed = scale / np.where(divisor > 0, divisor, 1.0)[:, None]
+    log_p = _log_densities_of_cells(model, changed, away, there, groups)
+    return np.where((enough & (divisor > 0))[:, None], log_p, np.nan)
 
 
 def _log_densities_of_cells(
-    model: GaussianBayesModel,
-    estimate: Estimate,
-    scale: FloatArray,
-    away: FloatArray,
-    there: BoolArray,
-    groups: CodeArray,
-    weights: FloatArray,
+    model: GaussianBayesModel, variance: FloatArray, away: FloatArray, there: BoolArray, groups: CodeArray
 ) -> FloatArray:
-    """(n_rows, n_states) of deviations (n_states, n_rows, n_columns), over the cells that are there."""
-    divisor = estimate.divisor[groups] - weights
-    variance = scale / np.where(divisor > 0, divisor, 1.0)[:, None]  # (n_rows, n_columns) of the row's own class
+    """(n_rows, n_states) of deviations (n_states, n_rows, n_columns), over the cells that are there.
+
+    The variance is that of the row's own class without it, (n_rows, n_columns).
+    """
     if model.settings.covariance == "spherical":
         variance = spherical(variance, model.moments.columns.unit)
     every = np.arange(len(groups))
@@ -306,9 +304,3 @@ def _log_densities_of_cells(
         variances[groups, every] = variance
     terms = -0.5 * away**2 / variances - 0.5 * np.log(variances) - HALF_LOG_TWO_PI
     return np.asarray(np.where(there, terms, 0.0).sum(axis=2).T)
-
-
-def _deviations_of_cells(model: GaussianBayesModel, values: FloatArray, state: int) -> FloatArray:
-    moments = model.moments
-    away = standard_scores(values, moments.mean[state], moments.mean_low[state], moments.columns.unit)
-    return np.where(np.isnan(values), 0.0, away)

@@ -24,11 +24,13 @@ import numpy as np
 
 from bayeswise.engines import summarise
 from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_gamma_ratio
-from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.gaussian_bayes.building import Estimate, densities, estimated
 from bayeswise.models.gaussian_bayes.densities import LOG_PI, Densities
 from bayeswise.models.gaussian_bayes.left_out_entries import (
+    LEAST_RATIO,
+    Leaving,
     cells_left_out,
     completed_left_out,
     entries_left_out,
@@ -40,24 +42,7 @@ from bayeswise.tables.batch import Batch
 if TYPE_CHECKING:
     from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
 
-LEAST_RATIO = 1e-3
-"""Where less than this is left of a determinant or a variance, digits are lost and the model is made again."""
 _BLOCK = 4096
-
-
-@dataclass(frozen=True)
-class Leaving:
-    """Rows that leave: their cells, the class of each and its weight."""
-
-    values: FloatArray  # (n_rows, n_columns)
-    groups: CodeArray  # (n_rows,)
-    weights: FloatArray  # (n_rows,)
-
-    def __getitem__(self, rows: slice) -> Leaving:
-        return Leaving(self.values[rows], self.groups[rows], self.weights[rows])
-
-    def __len__(self) -> int:
-        return len(self.groups)
 
 
 def log_joint_left_out(model: GaussianBayesModel, batch: Batch) -> FloatArray:
@@ -119,11 +104,11 @@ def _closed_form(model: GaussianBayesModel, leaving: Leaving) -> Iterator[tuple[
         rows = slice(start, min(start + size, len(leaving)))
         part = leaving[rows]
         if model.has_missing and model.settings.is_full:
-            yield rows, completed_left_out(model, part.values, part.groups, part.weights)
+            yield rows, completed_left_out(model, part)
         elif model.has_missing:
-            yield rows, cells_left_out(model, estimate, part.values, part.groups, part.weights, LEAST_RATIO)
+            yield rows, cells_left_out(model, estimate, part)
         elif by_entries:
-            yield rows, entries_left_out(model, estimate, part.values, part.groups, part.weights, LEAST_RATIO)
+            yield rows, entries_left_out(model, estimate, part)
         else:
             yield rows, _downdated(model, estimate, part)
 

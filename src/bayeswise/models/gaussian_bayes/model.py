@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayeswise.engines import Request
-from bayeswise.engines.local import over_ranges
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_gamma_ratio
 from bayeswise.families.continuous.multivariate_normal import NormalInverseWishart
@@ -19,7 +18,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, NonFiniteError, NotFittedError, SchemaError
 from bayeswise.models.base.classifier import Classifier, only_column
 from bayeswise.models.base.parameter_counts import ParameterCounts, parameter_counts
-from bayeswise.models.base.probability_model import Gaussians
+from bayeswise.models.base.probability_model import Gaussians, shares_in_ranges
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.models.gaussian_bayes.building import densities
 from bayeswise.models.gaussian_bayes.densities import LOG_PI, Densities
@@ -40,7 +39,6 @@ from bayeswise.models.gaussian_bayes.moments import ClassMoments, class_moments
 from bayeswise.models.gaussian_bayes.spread import refuse_square
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
 from bayeswise.posteriors.line_regions import BayesError, Regions
-from bayeswise.posteriors.normalise import shares_of
 from bayeswise.statistics import Grouped, Moments, PatternScatter, Product
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema
@@ -219,14 +217,8 @@ class GaussianBayesModel(Classifier):
 
     def probability(self, batch: Batch) -> FloatArray:
         joint = self.densities.relative(batch.values)
-
-        def divide(rows: slice) -> None:
-            view = joint[rows]
-            view += self.log_prior
-            shares_of(view, out=view, first_row=rows.start)
-
-        over_ranges(divide, len(joint))
-        return joint
+        joint += self.log_prior
+        return shares_in_ranges(joint, joint)
 
     def log_evidence(self, table: Any) -> FloatArray:
         """(n_rows,) log p(row), over the cells that are there: small for rows unlike any that were learned."""

@@ -129,7 +129,7 @@ def prior_counts(model: Any) -> list[Ratio] | None:
 def cell_counts(model: Any, batch: Batch) -> dict[str, list[Ratio]]:
     """The same for each category of the first row, by column; cells that say nothing are left out."""
     found = {}
-    for factor, scores in zip(model.factors, model.scores, strict=True):
+    for factor, scores in zip(model.speaking, model.scores, strict=True):
         if type(scores) is not CategoryScores:
             continue
         codes = scores._codes(batch)[0].tolist()

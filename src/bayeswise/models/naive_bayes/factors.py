@@ -26,7 +26,7 @@ from bayeswise.tables.schema.schema import Schema
 
 
 class Factor(Protocol):
-    """The columns of one family; a frozen value that a model file keeps."""
+    """The columns of one family; a frozen value that a model file keeps. One without columns is only counted."""
 
     @property
     def name(self) -> str:
@@ -39,6 +39,10 @@ class Factor(Protocol):
     def request(self, schema: Schema) -> Request:
         """What it needs of rows."""
         ...
+
+
+class SpeakingFactor(Factor, Protocol):
+    """A factor whose columns say something about the state of a row."""
 
     def scores(self, statistic: Any, settings: NaiveBayesSettings, schema: Schema) -> Scores:
         """The statistic (its first axis is the classes) and the settings, ready to score rows."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 import numpy as np
 
@@ -16,16 +16,17 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError
 from bayeswise.models.base.classifier import Classifier, are_batches, as_targets, only_column, refuse_calibrated
 from bayeswise.models.base.parameter_counts import ParameterCounts, parameter_counts
+from bayeswise.models.base.probability_model import shares_in_ranges
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.models.forgetting import forgotten_by, with_ledger
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
-from bayeswise.models.naive_bayes.factors import Factor, Scores
+from bayeswise.models.naive_bayes.factors import Factor, Scores, SpeakingFactor
 from bayeswise.models.naive_bayes.left_out import log_evidence_left_out, log_joint_left_out
 from bayeswise.models.naive_bayes.normal_columns import far_out
 from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
-from bayeswise.posteriors.normalise import Posterior, normalise, shares_of
+from bayeswise.posteriors.normalise import Posterior, normalise
 from bayeswise.statistics import Product
 from bayeswise.statistics.numbers.extents import MOST_COLUMNS, Extents, Span
 from bayeswise.store.fields import added_later
@@ -75,12 +76,18 @@ class NaiveBayesModel(Classifier):
         """(..., n_states) from the weights of the classes and pseudo-counts, or as given."""
         return super().log_prior_of(class_weight + self.settings.prior_smoothing)
 
+    @property
+    def speaking(self) -> tuple[SpeakingFactor, ...]:
+        """The factors that say something about rows, in the order of their scores."""
+        return tuple(cast(SpeakingFactor, factor) for factor in self.factors if factor.columns)
+
     @cached_property
     def scores(self) -> tuple[Scores, ...]:
-        """Each factor ready to score rows."""
+        """Each speaking factor ready to score rows."""
         if not self.classes:
             raise NotFittedError("the model has learned no rows", fix="fit it to a table with a target")
-        made = (factor.scores(self.statistics.part[factor.name], self.settings, self.schema) for factor in self.factors)
+        known = ((factor, self.statistics.part[factor.name]) for factor in self.speaking)
+        made = (factor.scores(statistic, self.settings, self.schema) for factor, statistic in known)
         of_words = (WordScores, CountedScores)
         return tuple(each.with_texts(self.class_weight) if isinstance(each, of_words) else each for each in made)
 
@@ -148,7 +155,8 @@ class NaiveBayesModel(Classifier):
 
     def probability(self, batch: Batch) -> FloatArray:
         try:
-            return _shares(self._sums(batch))
+            joint = self._sums(batch)
+            return shares_in_ranges(joint, joint)
         except ImpossibleEvidenceError:
             return self._posterior(batch).probability
 
@@ -161,7 +169,7 @@ class NaiveBayesModel(Classifier):
         """Why: the prior and what each column adds, for one row (a mapping by column, or a table of one row)."""
         batch = self.row_of(row)
         parts = []
-        for factor, each in zip(self.factors, self.scores, strict=True):
+        for factor, each in zip(self.speaking, self.scores, strict=True):
             log_cells = each.by_column(batch)[0]  # (n_columns, n_states)
             for c, column in enumerate(factor.columns):
                 value, note = self.shown_cell(column, batch, *self._notes_of(column))
@@ -190,7 +198,7 @@ class NaiveBayesModel(Classifier):
         from bayeswise.models.naive_bayes.closed_forms import distributions_of
 
         name = only_column(column, self.schema.used)
-        owners = (each for factor, each in zip(self.factors, self.scores, strict=True) if name in factor.columns)
+        owners = (each for factor, each in zip(self.speaking, self.scores, strict=True) if name in factor.columns)
         found = distributions_of(next(owners), name)
         return (
             super().class_densities(name)
@@ -201,7 +209,7 @@ class NaiveBayesModel(Classifier):
     def alternatives(self, column: str) -> tuple[Contribution, ...]:
         """What the column could say instead: every level, or numbers across the range that was learned."""
         name = find_name(column, self.schema.used, where="the model")
-        for factor, each in zip(self.factors, self.scores, strict=True):
+        for factor, each in zip(self.speaking, self.scores, strict=True):
             if name in factor.columns:
                 return each.alternatives(name, self._span_of(name))
         return ()
@@ -321,16 +329,6 @@ def _normalised(joint: FloatArray) -> Posterior:
 
     over_ranges(divide, len(joint))
     return Posterior(joint, log_evidence)
-
-
-def _shares(joint: FloatArray) -> FloatArray:
-    """The posterior in the place of the log joint, without its evidence."""
-
-    def divide(rows: slice) -> None:
-        shares_of(joint[rows], out=joint[rows], first_row=rows.start)
-
-    over_ranges(divide, len(joint))
-    return joint
 
 
 def _words(scores: Any, batch: Batch, log_text: FloatArray) -> tuple[tuple[str, FloatArray], ...]:
