@@ -22,7 +22,7 @@ from bayeswise.estimators.inputs.targets import n_rows_of
 from bayeswise.evaluation.evaluate import paid_for
 from bayeswise.evaluation.novelty import ModelTail, OrdinaryRows
 from bayeswise.evaluation.reliability import stakes, weights_by_stakes
-from bayeswise.explanations.calibrated_account import CalibratedAccount
+from bayeswise.explanations.account import CalibratedAccount
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.errors import (
     CostError,

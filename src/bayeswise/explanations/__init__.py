@@ -2,7 +2,6 @@
 
 account.py             prior x contributions = posterior, for one case
 steps.py               the calculation with every factor, in fractions where they were counted
-calibrated_account.py  the same, and what a calibration adds
 answered.py            the same where columns go together: changes are answered by the model
 balance.py             one state against another: weights that add up to the log-odds, and their words
 alternatives.py        what a column could be instead

@@ -14,7 +14,7 @@ functions.py       log-likelihood, its derivatives and a(eta) as functions, whic
 likelihood.py      the log-likelihood of a sample: maximum, gradient, curvature
 belief_history.py  a conjugate prior and what becomes of it datum by datum
 plots.py           pictures of both
-priors.py          conjugate priors that several families share
+priors.py          conjugate priors that several families share, and a chance with all its digits
 arithmetic/        densities and evidence without cancellation
 discrete/          levels, flags and counts: Bernoulli, binomial, geometric, categorical, multinomial, Poisson
 continuous/        numbers: exponential, gamma, beta, normal, log-normal, Laplace, Student's t
@@ -27,7 +27,6 @@ from typing import TYPE_CHECKING
 from bayeswise.foundation.late import late_names
 
 if TYPE_CHECKING:
-    from bayeswise.families.arithmetic.chance import Chance as Chance
     from bayeswise.families.belief_history import BeliefHistory as BeliefHistory
     from bayeswise.families.continuous.beta import Beta as Beta
     from bayeswise.families.continuous.beta import BetaParameters as BetaParameters
@@ -63,6 +62,7 @@ if TYPE_CHECKING:
     from bayeswise.families.functions import NaturalForm as NaturalForm
     from bayeswise.families.likelihood import Likelihood as Likelihood
     from bayeswise.families.priors import BetaPrior as BetaPrior
+    from bayeswise.families.priors import Chance as Chance
     from bayeswise.families.priors import Dirichlet as Dirichlet
     from bayeswise.families.priors import GammaPrior as GammaPrior
     from bayeswise.families.protocol import Estimate as Estimate

@@ -12,8 +12,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from bayeswise.explanations.account import Account
-from bayeswise.explanations.calibrated_account import CalibratedAccount
+from bayeswise.explanations.account import Account, CalibratedAccount
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, KindError, SchemaError
 from bayeswise.models.base.probability_model import ProbabilityModel

@@ -72,7 +72,7 @@ def test_the_mean_density_over_draws_of_a_gaussian_model_is_the_student_t(settin
     posterior, total = GaussianPosterior(model), np.zeros((3, 2))
     for _ in range(2000):
         log_density = np.zeros((3, 2))
-        posterior.draw(generator).add_to(log_density, batch.values)
+        posterior.draw(generator).add_to(log_density, batch)
         total += np.exp(log_density)
     units = np.log(model.moments.columns.unit)
     per_row = np.array([units.sum(), units.sum(), units[0]])[:, None]

@@ -2,6 +2,5 @@
 
 stable_functions.py  special functions of large parameters
 evidence.py          the evidence of conjugate families, and the terms of beta and binomial densities
-chance.py            a probability and its complement, both with all digits
 covariance.py        standard deviations, correlations, rank, Cholesky factor
 """

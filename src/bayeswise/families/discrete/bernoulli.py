@@ -8,8 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.arithmetic.chance import Chance
-from bayeswise.families.priors import BetaPrior, WithBetaPrior
+from bayeswise.families.priors import BetaPrior, Chance, WithBetaPrior
 from bayeswise.families.protocol import ExponentialForm, Rows, Support, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.exact import ExactArray

@@ -12,10 +12,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.families.arithmetic.chance import log_share
 from bayeswise.families.arithmetic.evidence import log_dirichlet_evidence
 from bayeswise.families.functions import Derivatives, FamilyFunctions
-from bayeswise.families.priors import Dirichlet
+from bayeswise.families.priors import Dirichlet, log_share
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line, reasons, refuse_unless
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.dyadic import Dyadic

@@ -10,12 +10,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from bayeswise.families.arithmetic.chance import log_share
 from bayeswise.families.arithmetic.evidence import difference_of_products, log_beta_power
 from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, stirling_error
 from bayeswise.families.discrete.categorical import Categorical, CategoricalParameters, share_derivatives
 from bayeswise.families.functions import Derivatives, FamilyFunctions
-from bayeswise.families.priors import Dirichlet
+from bayeswise.families.priors import Dirichlet, log_share
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support, is_whole, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError, SupportError

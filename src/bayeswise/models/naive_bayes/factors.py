@@ -15,8 +15,7 @@ import numpy as np
 
 from bayeswise.engines import Request
 from bayeswise.explanations.account import Contribution
-from bayeswise.families.arithmetic.chance import Chance
-from bayeswise.families.priors import BetaPrior, GammaPrior
+from bayeswise.families.priors import BetaPrior, Chance, GammaPrior
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics.numbers.extents import Span
