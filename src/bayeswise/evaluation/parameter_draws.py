@@ -17,8 +17,8 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.gaussian_bayes.building import estimated
+from bayeswise.models.gaussian_bayes.class_moments import Columns
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
-from bayeswise.models.gaussian_bayes.moments import Columns
 from bayeswise.models.naive_bayes.categories import CategoryScores
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.normal_columns import NormalScores

@@ -29,7 +29,7 @@ from bayeswise.tables.schema.labels import Label, Vocabulary
 
 @dataclass(frozen=True, repr=False)
 class Chance:
-    """The probability of success, and that of failure.
+    """The probability of success and that of failure, both with all their digits: 1 - 1e-20 is not a float, 1e-20 is.
 
     >>> Chance.of(0.25)
     Chance(probability=0.25)

@@ -265,7 +265,7 @@ def test_em_finds_a_maximum_of_the_likelihood_of_what_is_seen(form: str) -> None
 
 
 def test_em_on_complete_rows_is_the_closed_form() -> None:
-    from bayeswise.models.gaussian_bayes.moments import _completed
+    from bayeswise.models.gaussian_bayes.class_moments import _completed
 
     X, y = clouds()
     model = bw.GaussianBayes().fit(X, y).model_

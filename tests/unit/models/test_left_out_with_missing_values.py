@@ -104,7 +104,7 @@ def test_rows_of_singular_classes_are_left_out_by_one_em_that_does_what_a_fit_of
         runs.append(len(tables))
         return complete(tables, **settings)
 
-    monkeypatch.setattr("bayeswise.models.gaussian_bayes.moments.complete", counted)
+    monkeypatch.setattr("bayeswise.models.gaussian_bayes.class_moments.complete", counted)
     found, evidence = model.leave_one_out(X, y, weights), model.leave_one_out_evidence(X, y, weights)
     assert runs == [40, 40]
     for row in range(0, 40, 4):

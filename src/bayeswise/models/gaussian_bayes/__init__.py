@@ -2,7 +2,7 @@
 
 learning.py          from a table to a model
 model.py             the fitted model, and its accounts
-moments.py           weight, mean and scatter of each class, from the exact statistic
+class_moments.py     weight, mean and scatter of each class, from the exact statistic
 em.py                the same with missing cells
 building.py          moments and settings become densities
 spread.py            one covariance: its rank, its repair, its whitening

@@ -11,8 +11,8 @@ from bayeswise.families.arithmetic.stable_functions import gap_between, mean_bet
 from bayeswise.families.continuous.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooFewRowsError
+from bayeswise.models.gaussian_bayes.class_moments import ClassMoments, Columns, diagonals
 from bayeswise.models.gaussian_bayes.densities import Densities
-from bayeswise.models.gaussian_bayes.moments import ClassMoments, Columns, diagonals
 from bayeswise.models.gaussian_bayes.spread import (
     Spread,
     diagonal_spread,

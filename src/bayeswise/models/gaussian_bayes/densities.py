@@ -23,7 +23,7 @@ from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import NonFiniteError
 from bayeswise.foundation.logspace import log, log_sum_exp
-from bayeswise.models.gaussian_bayes.moments import Columns
+from bayeswise.models.gaussian_bayes.class_moments import Columns
 from bayeswise.models.gaussian_bayes.spread import Spread
 
 LOG_PI = float(np.log(np.pi))

@@ -25,8 +25,8 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, NonFiniteError, ParameterError
 from bayeswise.foundation.special import ndtr
+from bayeswise.models.gaussian_bayes.class_moments import ClassMoments
 from bayeswise.models.gaussian_bayes.densities import Densities
-from bayeswise.models.gaussian_bayes.moments import ClassMoments
 from bayeswise.models.gaussian_bayes.spread import diagonal_spread, refuse_square, spread_of
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
 from bayeswise.posteriors.line_regions import BayesError, Regions

@@ -16,8 +16,8 @@ import numpy as np
 from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, standard_scores
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.gaussian_bayes.building import Estimate, densities
+from bayeswise.models.gaussian_bayes.class_moments import ClassMoments, diagonals, pattern_moments
 from bayeswise.models.gaussian_bayes.em import Completion, Incomplete, PatternMoments, complete
-from bayeswise.models.gaussian_bayes.moments import ClassMoments, diagonals, pattern_moments
 from bayeswise.statistics.numbers.pattern_scatter import pattern_of
 
 if TYPE_CHECKING:

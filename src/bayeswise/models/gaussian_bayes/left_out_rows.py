@@ -27,6 +27,7 @@ from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.gaussian_bayes.building import Estimate, densities, estimated
+from bayeswise.models.gaussian_bayes.class_moments import class_moments_of_each
 from bayeswise.models.gaussian_bayes.densities import LOG_PI, Densities
 from bayeswise.models.gaussian_bayes.left_out_entries import (
     LEAST_RATIO,
@@ -36,7 +37,6 @@ from bayeswise.models.gaussian_bayes.left_out_entries import (
     entries_left_out,
     rows_at_once,
 )
-from bayeswise.models.gaussian_bayes.moments import class_moments_of_each
 from bayeswise.tables.batch import Batch
 
 if TYPE_CHECKING:

@@ -19,8 +19,8 @@ from bayeswise.engines.local import MOST_ENTRIES
 from bayeswise.families.arithmetic.covariance import RANK_TOLERANCE
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import TooLargeError
+from bayeswise.models.gaussian_bayes.class_moments import Columns
 from bayeswise.models.gaussian_bayes.em import LEAST_VARIANCE
-from bayeswise.models.gaussian_bayes.moments import Columns
 
 ROUGH_RANK_TOLERANCE = 1e-9
 """The same for covariances that EM found: they are only as exact as its last step."""
