@@ -93,6 +93,14 @@ def test_show_draws_beliefs_given_evidence(bayeswise: Command, file: Path) -> No
     assert bayeswise("network", "show", file, "--svg", file).code == 2
 
 
+@pytest.mark.parametrize("drawing", [["--dot"], ["--svg", "-"], ["--html", "page.html"]])
+def test_a_drawing_is_not_json(bayeswise: Command, file: Path, drawing: list[str]) -> None:
+    answer = bayeswise("network", "show", file, *drawing, "--json")
+    assert answer.code == 2
+    assert answer.out == ""
+    assert "--json lists the nodes" in answer.err
+
+
 def test_explain_tells_weights_conflict_and_what_to_ask(bayeswise: Command, file: Path) -> None:
     words = ("network", "explain", file, "cancer", "--state", "yes", "--given", "visit=yes", "dyspnoea=yes")
     answer = bayeswise(*words, "--sensitivity", "2")

@@ -74,6 +74,8 @@ def show(
     """
     if strengths is None and (resamples or weight is not None or score != "bic"):
         raise UsageError("--score, --resamples and --weight are about --strengths", fix="add --strengths TABLE")
+    if as_json and (svg or html or dot):
+        raise UsageError("--json lists the nodes and does not draw them", fix="drop --json, or --dot, --svg and --html")
     mixed = mixed_network_from(file)
     if mixed is not None:
         unused = soft or strengths or no_beliefs or ((names or around) and (svg or html or dot))
