@@ -152,6 +152,15 @@ nb::tuple joint_counts_of(const AnyMatrix& codes, const Sizes& sizes, const Weig
     return nb::make_tuple(to_numpy(std::move(sums.table), {cells}), sums.incomplete);
 }
 
+nb::tuple canonical_of(const nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>& limbs, int low) {
+    Digits exact;
+    {
+        const nb::gil_scoped_release release;
+        exact = carried(limbs.data(), limbs.shape(0), limbs.shape(1), low);
+    }
+    return to_numpy(std::move(exact), {limbs.shape(0)});
+}
+
 nb::tuple accumulate_of(const AnyMatrix& values) {
     Digits sums = without_gil<double>(values, "values must be float64", [](const auto& m) { return accumulate(m); });
     return to_numpy(std::move(sums), {values.shape(1)});
@@ -214,6 +223,8 @@ void bind_exact(nb::module_& m) {
           "How often each combination of codes occurs, and how many rows miss a code.");
     m.def("add_exact", &add_exact, "left"_a.noconvert(), "left_low"_a, "right"_a.noconvert(), "right_low"_a,
           "subtract"_a, "Canonical digits of the sum or the difference of canonical digits, (n_entries, n_limbs).");
+    m.def("canonical", &canonical_of, "limbs"_a.noconvert(), "low"_a,
+          "Limbs of any size with carries moved up, without limbs that no entry needs.");
     m.def("accumulate", &accumulate_of, "values"_a.noconvert(), "Exact sums of columns; NaN is left out.");
     m.def(
         "logarithm", [](const AnyArray& values) { return elementwise(values, [](double x) { return std::log(x); }); },

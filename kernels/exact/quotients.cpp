@@ -82,27 +82,73 @@ struct Number {
     }
 };
 
-// A nonnegative number from its leading 192 bits: words[2] is the highest; `more` says that something lies below.
-struct Leading {
-    uint64_t words[3];
-    int exponent;  // of the lowest bit
-    bool more;
+// A number in 1 .. 2^62 to divide by, again and again: a step is two products instead of a division of 128 bits (Moeller
+// and Granlund, "Improved division by invariant integers", 2011).
+class Divisor {
+public:
+    void set(uint64_t number) {
+        if (number == number_) return;
+        number_ = number;
+        shift_ = bits::leading_zeros(number);
+        shifted_ = number << shift_;
+        reciprocal_ = static_cast<uint64_t>(~Wide{0} / shifted_);  // less 2^64
+    }
+
+    // Steps divide by the number shifted by so many bits: its top bit is set.
+    int shift() const { return shift_; }
+
+    // (rest, word) / number, for a rest below it, and the new rest.
+    uint64_t step(uint64_t word, uint64_t& rest) const {
+        const Wide estimate = static_cast<Wide>(reciprocal_) * rest + (static_cast<Wide>(rest) << 64 | word);
+        uint64_t found = static_cast<uint64_t>(estimate >> 64) + 1;
+        rest = word - found * shifted_;
+        if (rest > static_cast<uint64_t>(estimate)) {
+            --found;
+            rest += shifted_;
+        }
+        if (rest >= shifted_) {
+            ++found;
+            rest -= shifted_;
+        }
+        return found;
+    }
+
+private:
+    uint64_t number_ = 0, shifted_ = 0, reciprocal_ = 0;
+    int shift_ = 0;
 };
 
-// |number| / divisor, for a divisor in 1 .. 2^62; its highest word is not zero.
-Leading quotient(const Number& number, uint64_t divisor) {
-    const int start = number.bits() - 192;
-    Leading found = {{number.word(start), number.word(start + 64), number.word(start + 128)},
-                     start + 32 * number.low,
-                     number.any_below(start)};
-    uint64_t rest = 0;
-    for (int k = 2; k >= 0; --k) {
-        const Wide dividend = static_cast<Wide>(rest) << 64 | found.words[k];
-        found.words[k] = static_cast<uint64_t>(dividend / divisor);
-        rest = static_cast<uint64_t>(dividend % divisor);
+// A number above 0 from its leading bits; `more` says that something lies below.
+struct Leading {
+    Wide word;
+    int exponent;  // of the lowest bit
+    bool more;
+
+    int bits() const {
+        const uint64_t high = static_cast<uint64_t>(word >> 64);
+        return high ? 128 - bits::leading_zeros(high) : 64 - bits::leading_zeros(static_cast<uint64_t>(word));
     }
-    found.more = found.more || rest;
-    return found;
+};
+
+// |number| / divisor, in 127 or 128 bits.
+Leading quotient(const Number& number, const Divisor& divisor) {
+    const int start = number.bits() - 191;
+    uint64_t rest = number.word(start + 128);  // of 63 bits
+    const uint64_t high = divisor.step(number.word(start + 64), rest);
+    const uint64_t low = divisor.step(number.word(start), rest);
+    return {static_cast<Wide>(high) << 64 | low, start + 32 * number.low + divisor.shift(),
+            rest || number.any_below(start)};
+}
+
+// kept * 2^power, which is a double or infinite: std::ldexp, which is slower than adding to the exponent.
+double scaled(double kept, int power) {
+    uint64_t word;
+    std::memcpy(&word, &kept, sizeof(word));
+    const int exponent = static_cast<int>(word >> 52) + power;
+    if (exponent <= 0 || exponent >= 2047) return std::ldexp(kept, power);
+    word += static_cast<uint64_t>(static_cast<int64_t>(power)) << 52;
+    std::memcpy(&kept, &word, sizeof(word));
+    return kept;
 }
 
 // mantissa * 2^exponent, and a little more if `more`: the nearest double, ties to even. The mantissa's top bit is set.
@@ -117,17 +163,20 @@ double rounded(uint64_t mantissa, int exponent, bool more, bool negative) {
     const uint64_t rest = drop == 64 ? mantissa : mantissa & ((uint64_t{1} << drop) - 1);
     const uint64_t half = uint64_t{1} << (drop - 1);
     if (rest > half || (rest == half && (more || (kept & 1)))) ++kept;
-    const double magnitude = std::ldexp(static_cast<double>(kept), exponent + drop);
+    const double magnitude = scaled(static_cast<double>(kept), exponent + drop);
     return negative ? -magnitude : magnitude;
 }
 
-double ratio(const Number& number, uint64_t divisor) {
-    if (number.is_zero()) return 0.0;
-    const Leading q = quotient(number, divisor);
-    const int shift = bits::leading_zeros(q.words[2]);
-    const uint64_t mantissa = shift ? q.words[2] << shift | q.words[1] >> (64 - shift) : q.words[2];
-    const bool more = q.more || (q.words[1] << shift) || q.words[0];
-    return rounded(mantissa, q.exponent + 128 - shift, more, number.negative);
+// The nearest double; if there is more, the leading bits are 54 or more.
+double rounded(const Leading& q, bool negative) {
+    const int shift = 128 - q.bits();
+    const Wide word = q.word << shift;
+    const bool more = q.more || static_cast<uint64_t>(word);
+    return rounded(static_cast<uint64_t>(word >> 64), q.exponent - shift + 64, more, negative);
+}
+
+double ratio(const Number& number, const Divisor& divisor) {
+    return number.is_zero() ? 0.0 : rounded(quotient(number, divisor), number.negative);
 }
 
 // The integer root of a number of 125 or 126 bits.
@@ -135,24 +184,21 @@ uint64_t integer_root(Wide square) {
     const double leading = static_cast<double>(static_cast<uint64_t>(square >> 62));
     const double estimate = std::sqrt(leading) * 2147483648.0;
     uint64_t root = static_cast<uint64_t>(std::min(estimate, 9223372036854774784.0));
-    root = static_cast<uint64_t>((static_cast<Wide>(root) + square / root) >> 1);
+    const __int128 missing = static_cast<__int128>(square) - static_cast<__int128>(root) * root;  // below 2^77
+    root += static_cast<uint64_t>(static_cast<int64_t>(static_cast<double>(missing) / (2.0 * estimate)));
     while (static_cast<Wide>(root) * root > square) --root;
     while (static_cast<Wide>(root + 1) * (root + 1) <= square) ++root;
     return root;
 }
 
-double root_of_ratio(const Number& number, uint64_t divisor) {
+double root_of_ratio(const Number& number, const Divisor& divisor) {
     if (number.is_zero()) return 0.0;
     const Leading q = quotient(number, divisor);
-    const int bits = 192 - bits::leading_zeros(q.words[2]);
-    int drop = bits - 126;  // 3 or more
+    int drop = q.bits() - 126;
     if ((q.exponent + drop) & 1) ++drop;
-    const Wide high = static_cast<Wide>(q.words[2]) << 64 | q.words[1];
-    const Wide square = drop >= 64 ? high >> (drop - 64) : high << (64 - drop) | q.words[0] >> drop;
-    const Wide lost = drop > 64 ? (high & ((static_cast<Wide>(1) << (drop - 64)) - 1)) | q.words[0]
-                                : q.words[0] & (drop == 64 ? ~uint64_t{0} : (uint64_t{1} << drop) - 1);
+    const Wide square = q.word >> drop;
     const uint64_t root = integer_root(square);
-    const bool more = q.more || lost || static_cast<Wide>(root) * root != square;
+    const bool more = q.more || square << drop != q.word || static_cast<Wide>(root) * root != square;
     return rounded(root << 1, (q.exponent + drop) / 2 - 1, more, false);
 }
 
@@ -225,6 +271,21 @@ void spread(const Number& total, const Number& squares, uint64_t count, Number& 
     into.trim();
 }
 
+// low = quotient - high, rounded, for the rounded quotient `high`; false if the leading bits do not tell.
+bool low_of(const Leading& q, double high, bool negative, double& low) {
+    const int n_left = q.bits() - 53;
+    if (q.exponent + n_left + 52 < -1022) return false;  // high has fewer bits
+    uint64_t word_of_high;
+    std::memcpy(&word_of_high, &high, sizeof(word_of_high));
+    const bool is_above = (static_cast<uint64_t>(q.word >> n_left) ^ word_of_high) << 12;  // the fractions differ
+    const Wide one = static_cast<Wide>(1) << n_left;
+    Leading left = {q.word & (one - 1), q.exponent, q.more};
+    if (is_above) left.word = one - left.word - q.more;
+    if (q.more && !(left.word >> 54)) return false;  // too much has cancelled
+    low = left.word ? rounded(left, negative != is_above) : 0.0;
+    return true;
+}
+
 template <class Work>
 bool each_entry(const Counts& counts, Work work) {
     const nb::gil_scoped_release release;
@@ -247,16 +308,21 @@ bool exact_means(Floats high, Floats low, Digits total, int total_low, Counts co
     same_shape(counts, high, low, total);
     const int n_limbs = static_cast<int>(total.shape(2));
     Number sum, rest;
+    Divisor divisor;
     return each_entry(counts, [&](std::size_t entry, uint64_t count) {
         high.data()[entry] = low.data()[entry] = 0.0;
         if (count == 0) return true;
         sum.read(total.data() + entry * static_cast<std::size_t>(n_limbs), n_limbs, total_low);
         if (sum.is_zero()) return true;
-        const double mean = ratio(sum, count);
+        divisor.set(count);
+        const Leading q = quotient(sum, divisor);
+        const double mean = rounded(q, sum.negative);
         if (std::isinf(mean)) return false;
         high.data()[entry] = mean;
-        remainder(sum, mean, count, rest);
-        low.data()[entry] = ratio(rest, count);
+        if (!low_of(q, mean, sum.negative, low.data()[entry])) {
+            remainder(sum, mean, count, rest);
+            low.data()[entry] = ratio(rest, divisor);
+        }
         return true;
     });
 }
@@ -268,6 +334,7 @@ bool exact_spreads(Floats out, Digits total, int total_low, Digits squares, int 
     same_shape(counts, out, total, squares);
     const int n_total = static_cast<int>(total.shape(2)), n_squares = static_cast<int>(squares.shape(2));
     Number sum, sum_of_squares, above;
+    Divisor divisor;
     return each_entry(counts, [&](std::size_t entry, uint64_t count) {
         out.data()[entry] = 0.0;
         sum.read(total.data() + entry * static_cast<std::size_t>(n_total), n_total, total_low);
@@ -276,7 +343,7 @@ bool exact_spreads(Floats out, Digits total, int total_low, Digits squares, int 
         spread(sum, sum_of_squares, count, above);
         if (above.negative) return false;
         if (count <= static_cast<uint64_t>(less)) return true;
-        const uint64_t divisor = count * (count - static_cast<uint64_t>(less));
+        divisor.set(count * (count - static_cast<uint64_t>(less)));
         out.data()[entry] = root ? root_of_ratio(above, divisor) : ratio(above, divisor);
         return true;
     });

@@ -71,6 +71,23 @@ Digits added(const DigitsView& left, const DigitsView& right, std::size_t entrie
     return sum;
 }
 
+Digits carried(const int64_t* limbs, std::size_t n_entries, std::size_t n_limbs, int low) {
+    const std::size_t wider = n_limbs + 2;  // no carry is lost
+    Digits exact = {std::vector<int64_t>(n_entries * wider), low, static_cast<int>(wider)};
+    int64_t* digit = exact.digits.data();
+    for (std::size_t entry = 0; entry < n_entries; ++entry) {
+        int64_t carry = 0;
+        for (std::size_t k = 0; k < n_limbs; ++k) {
+            carry += *limbs++;
+            *digit++ = carry & kDigitMask;
+            carry >>= 32;
+        }
+        *digit++ = carry & kDigitMask;
+        *digit++ = carry >> 32;
+    }
+    return exact;
+}
+
 void ExactTable::add(std::size_t entry, double value, int shift) {
     uint64_t bits;
     std::memcpy(&bits, &value, sizeof bits);

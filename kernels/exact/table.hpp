@@ -28,6 +28,9 @@ struct DigitsView {
 // left + sign * right for each of so many entries, carried but not trimmed; sign is 1 or -1.
 Digits added(const DigitsView& left, const DigitsView& right, std::size_t entries, int sign);
 
+// Limbs of any size, (entries, limbs), with carries moved up.
+Digits carried(const int64_t* limbs, std::size_t n_entries, std::size_t n_limbs, int low);
+
 class ExactTable {
 public:
     explicit ExactTable(std::size_t entries) : entries_(entries) {}

@@ -74,6 +74,9 @@ def scatter(
     The third is packed as the lower triangle, row by row; the fourth is the weight (K,) of rows with a NaN.
     """
 
+def canonical(limbs: IntArray, low: int) -> ExactDigits:
+    """Limbs (n_entries, n_limbs) of any size, with carries moved up and without limbs that no entry needs."""
+
 def exact_means(high: FloatArray, low: FloatArray, total: IntArray, total_low: int, counts: IntArray) -> bool:
     """high + low = total / count of each entry, both rounded once; 0 where the count is 0.
 

@@ -45,7 +45,12 @@ class ExactArray:
     @classmethod
     def from_limbs(cls, limbs: IntArray, low: int) -> ExactArray:
         """Any int64 limbs, carried and trimmed to the canonical form."""
-        return _trimmed(_carried(limbs), low)
+        *shape, n_limbs = limbs.shape
+        if limbs.size == 0:
+            return cls.zeros(tuple(shape))
+        flat = np.ascontiguousarray(limbs).reshape(-1, n_limbs)
+        digits, first = _kernels.canonical(flat, low)
+        return cls(digits.reshape(*shape, digits.shape[-1]), first)
 
     @classmethod
     def from_kernel(cls, digits: IntArray, low: int) -> ExactArray:
@@ -103,7 +108,7 @@ class ExactArray:
 
     def __getitem__(self, index: Any) -> ExactArray:
         picked = index if isinstance(index, tuple) else (index,)
-        return _trimmed(self.digits[(*picked, Ellipsis, slice(None))], self.low)
+        return ExactArray.from_limbs(self.digits[(*picked, Ellipsis, slice(None))], self.low)
 
     def reshape(self, *shape: int) -> ExactArray:
         return ExactArray(self.digits.reshape(*shape, self.digits.shape[-1]), self.low)
@@ -113,7 +118,7 @@ class ExactArray:
         moved = np.moveaxis(self.digits, axis, 0)
         target = np.zeros((length, *moved.shape[1:]), dtype=np.int64)
         target[np.asarray(positions, dtype=np.intp)] = moved
-        return _trimmed(np.moveaxis(target, 0, axis), self.low)
+        return ExactArray.from_limbs(np.moveaxis(target, 0, axis), self.low)
 
     # -- the group --------------------------------------------------------------------------------------------
     def __add__(self, other: ExactArray) -> ExactArray:
@@ -265,31 +270,6 @@ def _entries(exact: ExactArray, shape: tuple[int, ...]) -> IntArray:
     n_limbs = exact.digits.shape[-1]
     digits = exact.digits if exact.shape == shape else np.broadcast_to(exact.digits, (*shape, n_limbs))
     return np.ascontiguousarray(digits).reshape(math.prod(shape), n_limbs)
-
-
-def _carried(limbs: IntArray) -> IntArray:
-    """Digits within 32 bits, the top one signed; two limbs are appended, so that no carry is lost."""
-    carried = np.concatenate([limbs, np.zeros((*limbs.shape[:-1], 2), dtype=np.int64)], axis=-1)
-    for k in range(carried.shape[-1] - 1):
-        carried[..., k + 1] += carried[..., k] >> DIGIT_BITS
-        carried[..., k] &= _DIGIT_MASK
-    return carried
-
-
-def _trimmed(digits: IntArray, low: int) -> ExactArray:
-    """Drop top limbs that only repeat the sign below them, then bottom limbs that are zero everywhere."""
-    if not digits.any():
-        return ExactArray.zeros(digits.shape[:-1])
-    count = digits.shape[-1]
-    if count == 1:  # a count: nothing to trim
-        return ExactArray(np.ascontiguousarray(digits), low)
-    flat = digits.reshape(-1, count)
-    while count > 1 and np.array_equal(flat[:, count - 1], -(flat[:, count - 2] >= _HALF_DIGIT).astype(np.int64)):
-        count -= 1
-        flat = _with_signed_top(flat[:, :count])
-    start = int(np.argmax(flat.any(axis=0)))
-    kept = np.ascontiguousarray(flat[:, start:]).reshape(*digits.shape[:-1], count - start)
-    return ExactArray(kept, low + start)
 
 
 def _with_signed_top(digits: IntArray) -> IntArray:

@@ -70,7 +70,7 @@ class Additive:
         return self._each(lambda exact: exact[groups], lambda part: part.take(groups))._canonical()
 
     def pooled(self) -> Self:
-        return self._each(lambda exact: exact.sum(axis=0)[None], lambda part: part.pooled())
+        return self._each(lambda exact: exact.sum(axis=0).reshape(1, *exact.shape[1:]), lambda part: part.pooled())
 
     def _canonical(self) -> Self:
         return self

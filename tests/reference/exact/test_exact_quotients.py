@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bayeswise import _kernels
+from bayeswise.foundation.exact import ExactArray, object_array
 from bayeswise.statistics import Moments
 
 COMMON = st.floats(-1e3, 1e3)
@@ -78,6 +80,38 @@ def test_long_integers_in_python_say_the_same_as_the_kernel(column: list[float])
         np.testing.assert_array_equal(mine, theirs)
     np.testing.assert_array_equal(whole.stddev("n"), slow.stddev("n"))
     np.testing.assert_array_equal(whole.variance("n-1", empty=0.0), slow.variance("n-1", empty=0.0))
+
+
+@given(st.data())
+def test_sums_of_any_length_over_any_count_of_rows_are_rounded_once(data: st.DataObject) -> None:
+    """Also where the mean is next to a float, and what it leaves has lost most of its leading bits."""
+    count = data.draw(st.integers(1, 2**31 - 1) | st.integers(1, 9))
+    near = data.draw(st.integers(-(2**53), 2**53)) * count << data.draw(st.integers(0, 200))
+    total = near + data.draw(st.integers(-9, 9) | st.integers(-(2**90), 2**90))
+    low = data.draw(st.integers(-12, 8))
+    sums = ExactArray.from_ints(object_array([total], (1, 1)), low)
+    high, rest = np.empty((1, 1)), np.empty((1, 1))
+    assert _kernels.exact_means(high, rest, sums.digits, sums.low, np.full((1, 1), count))
+    mean = total * Fraction(2) ** (32 * low) / count
+    assert high.item() == float(mean)
+    assert rest.item() == float(mean - Fraction(high.item()))
+
+
+@given(st.data())
+def test_spreads_of_any_length_over_any_count_of_rows_are_rounded_once(data: st.DataObject) -> None:
+    count = data.draw(st.integers(2, 2**31 - 1) | st.integers(2, 9))
+    total = data.draw(st.integers(-(2**100), 2**100))
+    beyond = data.draw(st.integers(0, 9) | st.integers(0, 2**180))
+    squares = -(-total * total // count) + beyond
+    variance = Fraction(count * squares - total * total, count * (count - 1)) / Fraction(2) ** 128
+    sums = [ExactArray.from_ints(object_array([each], (1, 1)), low) for each, low in ((total, -2), (squares, -4))]
+    parts = (part for each in sums for part in (each.digits, each.low))
+    found = np.empty((1, 1))
+    arguments = (*parts, np.full((1, 1), count), 1)
+    assert _kernels.exact_spreads(found, *arguments, False)
+    assert found.item() == float(variance)
+    assert _kernels.exact_spreads(found, *arguments, True)
+    assert found.item() == nearest_root(variance)
 
 
 @pytest.mark.parametrize("exponent", [-1070, -540, 0, 500, 1022])
