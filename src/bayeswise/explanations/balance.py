@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -71,6 +71,11 @@ class Balance:
         head, tail = self.ranked[: n - 1], self.ranked[n - 1 :]
         rest = math.fsum(weight.log_ratio for weight in tail)
         return (*head, Weight(f"{len(tail):,} other columns", "", rest))
+
+    def largest(self, weights: Iterable[Weight]) -> float:
+        """The size of the largest finite number among the prior log-odds and some weights; 1 if all are 0."""
+        sizes = [abs(self.log_prior_odds), *(abs(weight.log_ratio) for weight in weights)]
+        return max(filter(math.isfinite, sizes), default=0.0) or 1.0
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; infinities are text."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -48,9 +47,7 @@ def _parts(account: Account, balance: Balance) -> list[str]:
 
 def _weights_table(balance: Balance) -> str:
     weights = balance.strongest(_MOST_COLUMNS)
-    sizes = [balance.log_prior_odds, *(weight.log_ratio for weight in weights)]
-    top = max((abs(size) for size in sizes if math.isfinite(size)), default=0.0) or 1.0
-    before = balance.log_prior_odds
+    top, before = balance.largest(weights), balance.log_prior_odds
     rows = [_row("prior", balance.share(balance.prior), two_sided_bar(before, top), before)]
     rows += [
         _row(each.column, value_text(each.value, each.note), two_sided_bar(each.log_ratio, top), each.log_ratio)

@@ -7,7 +7,6 @@ without colour, in 80 columns.
 from __future__ import annotations
 
 import io
-import math
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -78,8 +77,7 @@ class Bars:
         table.add_column(self._axis(half), width=2 * half + 1, no_wrap=True)
         table.add_column("weight", justify="right", width=7, no_wrap=True)
         table.add_column("factor", justify="right", width=9, no_wrap=True)
-        sizes = [self.balance.log_prior_odds, *(weight.log_ratio for weight in weights)]
-        top = max((abs(size) for size in sizes if math.isfinite(size)), default=0.0) or 1.0
+        top = self.balance.largest(weights)
 
         def line(name: str, value: str, bar: Text, log_ratio: float, style: str = "") -> None:
             # Text, not str: a label like "[/b]" is not markup

@@ -18,7 +18,7 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.models.auto.text_words import presence, telling_words
-from bayeswise.models.description_length.discretising import codes_of, cut_points
+from bayeswise.models.description_length.bits import codes_of, cut_points
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary

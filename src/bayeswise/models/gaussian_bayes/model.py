@@ -17,8 +17,7 @@ from bayeswise.families.continuous.multivariate_normal import NormalInverseWisha
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, NonFiniteError, NotFittedError, SchemaError
 from bayeswise.models.base.classifier import Classifier, only_column
-from bayeswise.models.base.parameter_counts import ParameterCounts, parameter_counts
-from bayeswise.models.base.probability_model import Gaussians, shares_in_ranges
+from bayeswise.models.base.probability_model import Gaussians, ParameterCounts, parameter_counts, shares_in_ranges
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.models.gaussian_bayes.building import densities
 from bayeswise.models.gaussian_bayes.class_moments import ClassMoments, class_moments

@@ -15,8 +15,7 @@ from bayeswise.explanations.account import REST_OF_TEXT, Account, Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError
 from bayeswise.models.base.classifier import Classifier, are_batches, as_targets, only_column, refuse_calibrated
-from bayeswise.models.base.parameter_counts import ParameterCounts, parameter_counts
-from bayeswise.models.base.probability_model import shares_in_ranges
+from bayeswise.models.base.probability_model import ParameterCounts, parameter_counts, shares_in_ranges
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.models.forgetting import forgotten_by, with_ledger
 from bayeswise.models.naive_bayes.categories import Categories

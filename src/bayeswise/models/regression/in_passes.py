@@ -33,7 +33,7 @@ from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Source
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Any)
 
 
 @dataclass(frozen=True)
@@ -249,10 +249,23 @@ def seen_in(source: SpreadSource, reading: Reading) -> tuple[Seen | None, Report
 
 # -- the other passes -----------------------------------------------------------------------------------------
 @dataclass(frozen=True)
-class SamplePass(Pass[FewRows]):
-    """A few rows."""
+class StandardPass(Pass[T]):
+    """What rows about their means say, of which any two parts merge."""
 
     standard: Standard
+
+    @property
+    def numbers(self) -> tuple[str, ...]:
+        return self.standard.reading.schema.numbers
+
+    def merged(self, one: T, other: T) -> T:
+        return one.merge(other)  # type: ignore[no-any-return]
+
+
+@dataclass(frozen=True)
+class SamplePass(StandardPass[FewRows]):
+    """A few rows."""
+
     share: float
     name: ClassVar[str] = "sample"
 
@@ -260,23 +273,15 @@ class SamplePass(Pass[FewRows]):
     def types(self) -> tuple[type, ...]:
         return (FewRows, *statistic_types())
 
-    @property
-    def numbers(self) -> tuple[str, ...]:
-        return self.standard.reading.schema.numbers
-
     def of(self, source: Source) -> FewRows:
         parts = [FewRows.of(rows, target, self.share) for rows, target in self.standard.rows(source)]
         return reduce(FewRows.merge, parts, FewRows.empty(len(self.standard.centre)))
 
-    def merged(self, one: FewRows, other: FewRows) -> FewRows:
-        return one.merge(other)
-
 
 @dataclass(frozen=True)
-class StepPass(Pass[Derivatives]):
+class StepPass(StandardPass[Derivatives]):
     """The loss of all rows at some weights, with its derivatives."""
 
-    standard: Standard
     weights: FloatArray  # (n_vectors, n)
     name: ClassVar[str] = "step"
 
@@ -284,17 +289,10 @@ class StepPass(Pass[Derivatives]):
     def types(self) -> tuple[type, ...]:
         return (Derivatives, *statistic_types())
 
-    @property
-    def numbers(self) -> tuple[str, ...]:
-        return self.standard.reading.schema.numbers
-
     def of(self, source: Source) -> Derivatives:
         likelihood = self.standard.reading.likelihood
         parts = (derivatives(*each, self.weights, likelihood) for each in self.standard.rows(source))
         return reduce(Derivatives.merge, parts, Derivatives.empty(self.weights.size))
-
-    def merged(self, one: Derivatives, other: Derivatives) -> Derivatives:
-        return one.merge(other)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, KindError, MissingCellError, NonFiniteError, SchemaError
 from bayeswise.foundation.threads import each
-from bayeswise.models.description_length.discretising import codes_of, cut_points
+from bayeswise.models.description_length.bits import codes_of, cut_points
 from bayeswise.networks.node import cut_texts, intervals
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 from bayeswise.tables.schema.labels import Vocabulary

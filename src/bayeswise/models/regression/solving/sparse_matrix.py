@@ -52,7 +52,6 @@ def fit_sparse_logistic(
     settings: LogisticSettings,
 ) -> LogisticFit:
     """Maximum a posteriori, the scale given or chosen by folds; `matrix` is CSR, each cell once and in order."""
-    refuse_unsupported(settings)
     matrix, targets, by = sparse_in_own_order(matrix, targets, weights)
 
     def rows_of(by: FloatArray) -> SparseRows:
