@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dis
 import sys
 from collections.abc import Callable
 from importlib import import_module
@@ -12,9 +11,10 @@ from typing import Any
 def late_names() -> tuple[list[str], Callable[[str], Any], Callable[[], list[str]]]:
     """The names that the calling package imports `if TYPE_CHECKING`, and its `__getattr__` and `__dir__`.
 
-    The code of a module keeps the imports of a block that never runs: so they are written once, where type checkers
-    and editors see them, and here each is made when its name is asked for (ADR 22). A name that is also a file of the
-    package is imported at once: to import the file would put it in its place.
+    The code of a module keeps the names of a block that never runs, each module before what is imported from it: so
+    they are written once, where type checkers and editors see them, and here each is imported when it is asked for
+    (ADR 22). A name that is also a file of the package is imported at once: to import the file would put it in its
+    place.
 
     >>> from bayeswise import families
     >>> "Beta" in families.__all__, families.Beta.__module__
@@ -24,12 +24,14 @@ def late_names() -> tuple[list[str], Callable[[str], Any], Callable[[], list[str
     AttributeError: module 'bayeswise.families' has no attribute 'Gauss'
     """
     caller = sys._getframe(1)
-    known, home_of, module = caller.f_globals, dict[str, str](), ""
-    for step in dis.get_instructions(caller.f_code):
-        if step.opname == "IMPORT_NAME":
-            module = step.argval
-        elif step.opname == "IMPORT_FROM" and step.argval not in known:
-            home_of[step.argval] = module
+    known, code = caller.f_globals, caller.f_code
+    imported = {name for each in code.co_consts if isinstance(each, tuple) for name in each}
+    home_of, module = dict[str, str](), ""
+    for name in code.co_names:  # in the order in which they are met
+        if "." in name:
+            module = name
+        elif name in imported and name not in known:
+            home_of[name] = module
 
     def get(name: str) -> Any:
         if name not in home_of:
