@@ -64,6 +64,11 @@ MISTAKES = [
     ("network", "query", LONG),
     ("diagram", "solve", LONG),
     ("label", "{table}", "-t", LONG, "-o", "{table}"),
+    ("serve", LONG),
+    (LONG,),
+    ("network", LONG),
+    ("look", "{table}", f"--{LONG}"),
+    ("bayes", LONG),
 ]
 
 

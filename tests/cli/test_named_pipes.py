@@ -151,7 +151,13 @@ def test_a_socket_is_not_a_table(tmp_path: Path) -> None:
 
 def test_a_closed_standard_input_is_said_in_one_line(tmp_path: Path) -> None:
     start = "import sys; from bayeswise.cli import main; sys.exit(main())"
-    for verb in (["look", "-"], ["fit", "-", "-t", "y", "--model", "naive-bayes", "-o", str(tmp_path / "m")]):
+    for verb in (
+        ["look", "-"],
+        ["fit", "-", "-t", "y", "--model", "naive-bayes", "-o", str(tmp_path / "m")],
+        ["network", "query", "-", "play"],
+        ["diagram", "solve", "-"],
+        ["thresholds", "--costs", "-"],
+    ):
         words = " ".join(f"'{word}'" for word in [sys.executable, "-c", start, *verb])
         done = subprocess.run(["sh", "-c", f"{words} <&-"], capture_output=True, text=True, check=False)
         assert done.returncode == 2

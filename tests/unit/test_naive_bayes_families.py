@@ -233,6 +233,12 @@ def test_a_family_for_a_column_that_is_ignored_says_how_to_keep_it() -> None:
         bw.fit(rows, "y", model="naive-bayes", families={"id": "poisson"})
 
 
+def test_a_family_that_does_not_exist_is_refused_where_no_column_holds_numbers_too() -> None:
+    rows = [{"size": "SML"[k % 3], "y": "ab"[k % 2]} for k in range(30)]
+    with pytest.raises(ParameterError, match="there is no family 'nomral'"):
+        bw.fit(rows, "y", model="naive-bayes", families="nomral")
+
+
 @pytest.mark.parametrize(
     "options",
     [{}, {"missing": "level"}, {"unseen": "ignore"}, {"smoothing": MEstimate(2.0)}, {"convention": "as-printed"}],

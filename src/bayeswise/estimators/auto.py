@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, field
 from typing import Any, Self
 
 from bayeswise.estimators.base import ClassifierBase, with_parameters
 from bayeswise.estimators.inputs import encoding
+from bayeswise.estimators.inputs.targets import prior_by_name
 from bayeswise.models.auto.learning import of_batches
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.settings.auto import AutoOptions, AutoSettings, seconds_of
@@ -28,7 +29,7 @@ class AutoClassifier(ClassifierBase):
     choose: str = "stack"
     _: KW_ONLY
     calibrate: str = "auto"
-    class_prior: Mapping[Any, float] | None = None
+    class_prior: Mapping[Any, float] | Sequence[float] | None = None
     costs: Mapping[str, Mapping[Any, float]] | None = None
     within: float | str | None = None
     missing: Any = "ignore"
@@ -46,15 +47,19 @@ class AutoClassifier(ClassifierBase):
         """Learn from scratch; y names a column where X is a frame of Dask or Spark."""
         if self._learned_elsewhere(X, y, sample_weight):
             return self
-        settings = self._kept(AutoSettings)
+        settings = self._kept(AutoSettings, class_prior=prior_by_name(self.class_prior, None))
         seconds = seconds_of(self.within)
         X, labels, weights = self._rows(X, y, sample_weight, reset=True)
         self._remember_type(y, reset=True)
         weights = self._with_class_weights(labels, weights)
         schema = encoding.schema_of(X, categorical=False, overrides=self._overrides())
         rows = list(encoding.batches(schema, X, labels, weights))
-        self.model_ = of_batches(rows, schema, settings, seconds=seconds)
-        self.model_.check_prior()
+        learned = of_batches(rows, schema, settings, seconds=seconds)
+        prior = prior_by_name(self.class_prior, learned.classes)
+        if prior is not self.class_prior:  # an array in the order of `classes_`
+            learned = learned.changed(class_prior=prior)
+        learned.check_prior()
+        self.model_ = learned
         return self
 
     @property

@@ -10,15 +10,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
 from bayeswise.estimators.inputs import encoding
-from bayeswise.estimators.inputs.checking import is_frame
+from bayeswise.estimators.inputs.checking import in_memory, is_frame, is_relation, is_text
 from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.foundation.errors import DataError, ParameterError
+from bayeswise.foundation.errors import DataError, MissingCellError, NonFiniteError, ParameterError, row_number
 from bayeswise.models.description_length.bits import Code, DescriptionLength
 from bayeswise.models.description_length.pruning import PrunedTree
 from bayeswise.models.description_length.tree import DescribedTree
@@ -83,6 +84,9 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
 
     def _questions(self, X: Any, y: Any = None, *, learning: bool = False) -> tuple[Any, Any]:
         """X as numbers, one column for each number and for each level of a category; and y, while it is learned."""
+        X = X if issparse(X) else in_memory(X)
+        if is_relation(X):
+            X = X.to_arrow_table()
         if learning:
             self._schema = None if y is None else _schema_with_categories(X)  # without y the check below refuses
         if self._schema is not None:
@@ -90,11 +94,26 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
             matrix = self._with_levels(self._schema, X, learning)
             return matrix, column_or_1d(y, warn=True) if learning else None
         if not learning:
-            return validate_data(self, X, reset=False, dtype=np.float64), None
-        X, y = validate_data(self, X, y, dtype=np.float64)
+            return self._finite(validate_data(self, X, reset=False, dtype=np.float64, ensure_all_finite=False)), None
+        X, y = validate_data(self, X, y, dtype=np.float64, ensure_all_finite=False)
+        self._finite(X)
         names = getattr(self, "feature_names_in_", [f"x{k}" for k in range(X.shape[1])])
         self.questions_: list[tuple[str, Label | None]] = [(str(name), None) for name in names]
         return X, y
+
+    def _finite(self, X: FloatArray) -> FloatArray:
+        """A matrix whose cells are all numbers."""
+        wrong = ~np.isfinite(X)
+        if wrong.any():
+            row, column = (int(place) for place in np.argwhere(wrong)[0])
+            name = str(getattr(self, "feature_names_in_", [f"x{k}" for k in range(X.shape[1])])[column])
+            if np.isinf(X[row, column]):
+                raise NonFiniteError(row=row, column=name, fix="give a finite number, or leave the row out")
+            raise MissingCellError(
+                f"column {name!r} is missing (NaN) in row {row_number(row)}",
+                fix="fill the cell in, or leave the row out",
+            )
+        return X
 
     def _with_levels(self, schema: Schema, X: Any, learning: bool) -> FloatArray:
         """(n_rows, n_questions) numbers, and 0 where a row has the level that a question asks for, else 1."""
@@ -155,8 +174,8 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
 
 
 def _schema_with_categories(X: Any) -> Schema | None:
-    """What the columns of a frame mean, if some are categories; anything else is a matrix of numbers."""
-    if not is_frame(X):
+    """What the columns of a frame or of text mean, if some are categories; anything else is a matrix of numbers."""
+    if not is_frame(X) and not is_text(X):
         return None
     schema = encoding.schema_of(X, categorical=False, overrides={}, flags_as_numbers=True, booleans_as_numbers=True)
     return schema if schema.categories else None

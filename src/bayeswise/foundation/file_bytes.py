@@ -52,6 +52,8 @@ def content_of(path: str | os.PathLike[str], most: int, what: str) -> bytes:
             with Path(path).open("rb") as file:
                 data = file.read(most + 1)
     except (OSError, ValueError) as error:
+        if isinstance(error, UsageError):  # standard input is closed
+            raise
         why = error.strerror if isinstance(error, OSError) else "no file can have this name"
         raise SourceError(
             f"cannot read {shortened(os.fspath(path))!r}: {why}", fix=f"name a file that holds {what}"

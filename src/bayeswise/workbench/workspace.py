@@ -71,7 +71,11 @@ class Workspace:
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
         root = Path(folder)
-        if not root.is_dir():
+        try:
+            is_folder = root.is_dir()
+        except OSError:  # no folder can have a name that is so long
+            is_folder = False
+        if not is_folder:
             raise UsageError(f"there is no folder {quoted(root)}", fix="name a folder with tables or models")
         self.root = root.resolve()
         self._writing = threading.Lock()

@@ -261,7 +261,9 @@ def test_classes_declared_at_the_first_batch_are_there_before_their_rows(estimat
         estimator().partial_fit(X, Y, classes=[1, 2])
 
 
-@pytest.mark.parametrize("estimator", [bw.NaiveBayes, bw.AveragedNaiveBayes, bw.GaussianBayes, bw.NetworkClassifier])
+@pytest.mark.parametrize(
+    "estimator", [bw.NaiveBayes, bw.AveragedNaiveBayes, bw.GaussianBayes, bw.NetworkClassifier, bw.AutoClassifier]
+)
 def test_a_prior_may_be_an_array_in_the_order_of_the_classes(estimator: Any) -> None:
     labels = np.where(Y, "a", "b")
     named = estimator(class_prior={"b": 0.75, "a": 0.25}).fit(X, labels)

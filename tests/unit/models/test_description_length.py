@@ -6,8 +6,10 @@ import math
 from itertools import product
 from typing import Any
 
+import duckdb
 import mpmath
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.datasets import load_breast_cancer, load_iris
 from sklearn.model_selection import cross_val_score
@@ -17,6 +19,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import bayeswise as bw
 from bayeswise import families
 from bayeswise.estimators.description_length_tree import DescriptionLengthTree
+from bayeswise.foundation.errors import MissingCellError, NonFiniteError
 from bayeswise.models.averaged_naive_bayes import averaged
 from bayeswise.models.description_length import bits as multinomial
 from bayeswise.models.description_length import (
@@ -281,6 +284,30 @@ def test_numbers_and_categories_go_together_and_missing_numbers_are_refused() ->
     assert "c = u" in questions and tree.score(X, y) == 1.0
     with pytest.raises(bw.DataError, match="a number in every cell"):
         tree.predict(X.assign(x=np.nan))
+
+
+def test_rows_come_as_any_table_of_other_libraries() -> None:
+    random = np.random.default_rng(0)
+    frame = pl.DataFrame({"a": random.normal(size=60), "b": random.normal(size=60)})
+    y = np.where(frame["a"] > 0, "yes", "no")
+    expected = DescriptionLengthTree().fit(frame, y).predict_proba(frame).tolist()
+    relation = duckdb.sql("SELECT * FROM frame")
+    for form in (frame.lazy, lambda: frame.to_arrow().to_reader(), lambda: relation, frame.to_pandas, frame.to_numpy):
+        assert DescriptionLengthTree().fit(form(), y).predict_proba(form()).tolist() == expected
+
+
+def test_lists_of_rows_may_hold_text() -> None:
+    rows = [["u", 1], ["v", 2], ["u", 3], ["v", 4]] * 5
+    assert DescriptionLengthTree().fit(rows, [0, 1] * 10).predict([["u", 9], ["v", 0]]).tolist() == [0, 1]
+
+
+@pytest.mark.parametrize(("value", "error"), [(np.inf, NonFiniteError), (np.nan, MissingCellError)])
+def test_cells_that_are_not_numbers_are_refused_by_name_learning_or_predicting(value: float, error: Any) -> None:
+    X, y = np.arange(40.0)[:, None], np.arange(40) > 20
+    with pytest.raises(error, match=r"column 'x0' .* in row 2"):
+        DescriptionLengthTree().fit(X, y).predict([[1.0], [value]])
+    with pytest.raises(error, match=r"column 'x0' .* in row 41"):
+        DescriptionLengthTree().fit(np.vstack([X, [[value]]]), [*y, True])
 
 
 def test_a_tree_is_drawn_with_a_box_for_each_node() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -198,3 +199,31 @@ def test_an_arrow_file_with_a_name_that_is_not_unicode_is_refused(tmp_path: Path
     path.write_bytes(path.read_bytes().replace(b"abcd", b"a\xf6cd"))
     with pytest.raises(BayeswiseError, match="whose name is not UTF-8"):
         open_source(path)
+
+
+def test_a_database_of_duckdb_is_not_taken_for_text(tmp_path: Path) -> None:
+    path = tmp_path / "t.db"
+    with duckdb.connect(str(path)) as database:
+        database.execute("CREATE TABLE t AS SELECT 1 AS a")
+    with pytest.raises(SourceError, match=r"t\.db is a database of DuckDB"):
+        open_source(path)
+
+
+def test_zero_bytes_in_pairs_are_not_those_of_utf_16(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.bin"
+    path.write_bytes(b"\x01\x00\x00\x00\x07\x00\x00\x00" * 200)
+    with pytest.raises(SourceError, match="is not text: it holds zero bytes"):
+        open_source(path)
+
+
+def test_columns_of_pandas_that_numpy_cannot_hold_are_read_or_refused_by_name() -> None:
+    places = pa.array([0, 1] * 10, pa.int8())
+    union = pa.UnionArray.from_sparse(places, [pa.array(range(20)), pa.array(list("abcdefghijklmnopqrst"))])
+    rows = {"c": ["u", "v", "v", "u"] * 5, "y": ["p", "q"] * 10}
+    frame = pa.table({"x": union, **rows}).to_pandas(types_mapper=pd.ArrowDtype)
+    assert labels_of(open_source(frame), "x")[:4] == [0, "b", 2, "d"]
+    assert bw.fit(frame, "y", model="naive-bayes").schema["c"].kind == "category"
+    nowhere = pa.array(range(20), pa.timestamp("us", "Mars/Olympus"))
+    frame = pa.table({"x": nowhere, **rows}).to_pandas(types_mapper=pd.ArrowDtype)
+    with pytest.raises(SourceError, match=r"column 'x' cannot be read: .*Mars/Olympus"):
+        bw.fit(frame, "y", model="naive-bayes")

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import typer
 import typer.core
 
 from bayeswise.cli.options import completion
-from bayeswise.foundation.errors import ParameterError, UsageError
+from bayeswise.foundation.errors import ParameterError, UsageError, legible
 from bayeswise.render.labels import guess
 from bayeswise.render.numbers import exact
 
@@ -199,6 +200,26 @@ class Verbs(typer.core.TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _taking_text(super().get_params(ctx))
+
+    def make_context(self, *arguments: Any, **named: Any) -> Any:
+        with _legible_complaints():
+            return super().make_context(*arguments, **named)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _legible_complaints():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _legible_complaints() -> Iterator[None]:
+    """What typer says of words that it does not know, without repeating a long one in full."""
+    try:
+        yield
+    except Exception as error:
+        said = getattr(error, "message", None)
+        if hasattr(error, "format_message") and isinstance(said, str):  # an error of click, wherever typer keeps it
+            vars(error)["message"] = legible(said)
+        raise
 
 
 def group_of_verbs(run: Callable[[], None]) -> typer.Typer:

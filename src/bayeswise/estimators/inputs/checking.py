@@ -54,7 +54,7 @@ def checked(estimator: Any, X: Any, *, reset: bool, integers: bool = False, spar
         )
     X = in_memory(X)
     if is_frame(X) or is_text(X):
-        if _is_relation(X):
+        if is_relation(X):
             _check_relation(estimator, X, reset=reset)
         else:
             validate_data(estimator, X, reset=reset, skip_check_array=True)
@@ -116,7 +116,8 @@ def _array_of_rows(X: Any) -> Any:
     return cells
 
 
-def _is_relation(X: Any) -> bool:
+def is_relation(X: Any) -> bool:
+    """Whether X is a relation of DuckDB."""
     return type(X).__name__ == "DuckDBPyRelation"
 
 

@@ -85,6 +85,9 @@ def _chosen(schema: Schema, wanted: Families) -> list[tuple[Any, tuple[str, ...]
     if wanted == "auto":
         return by_kind
     names = schema.texts if wanted in TEXT_MODELS and not schema.numbers else schema.numbers
+    known = ("auto", "select", *number_families(), *TEXT_MODELS, *_OF_LABELS)
+    if not names and isinstance(wanted, str) and wanted not in known:
+        raise ParameterError(f"there is no family {wanted!r}", fix=f"choose one of {', '.join(dict.fromkeys(known))}")
     asked = [(_family(schema, names[0], wanted), names)] if names else []
     return [*asked, *(each for each in by_kind if each[1] == schema.texts != names)]
 

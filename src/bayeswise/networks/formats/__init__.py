@@ -105,9 +105,9 @@ def read(path: str | os.PathLike[str]) -> BeliefNetwork:
     if not is_stream(path):
         _format_of(path)
         return network_of(_text(path), Path(path).name)
-    name = name_of(path)
+    name, described_there = name_of(path), _from_stream(path)
     with _located(name):
-        return _from_stream(path).network(name)
+        return described_there.network(name)
 
 
 def network_of(text: str, name: str) -> BeliefNetwork:

@@ -32,6 +32,7 @@ _JSON = {".jsonl", ".ndjson", ".json"}
 _PACKED = (b"\x1f\x8b", b"BZh", b"\x28\xb5\x2f\xfd")  # gzip, bzip2, zstd
 _BINARY = (b"PAR1", b"SQLite format 3", b"ARROW1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0")
 _MODEL = b'{"__metadata__":{"bayeswise"'  # after the length of the header
+_DUCKDB = b"DUCK"  # after a checksum
 MOST_SPOOLED = 16 << 30  # bytes of a Parquet file, a workbook or a database that comes through a pipe
 _WORKBOOKS = {".xlsx", ".xlsm", ".xlsb", ".xls", ".ods"}
 
@@ -172,6 +173,11 @@ def from_file(path: Path, name: str, options: Options, *, piped: bool = False) -
         raise SourceError(
             f"{name} is a model of bayeswise, and a table is needed here",
             fix=f"name a table; `bayeswise inspect {name}` shows what a model holds",
+        )
+    if start[8:].startswith(_DUCKDB):
+        raise SourceError(
+            f"{name} is a database of DuckDB, which is not read here",
+            fix="write a table of it to a file, as in: duckdb FILE \"COPY table TO 'table.parquet'\"",
         )
     suffixes = {suffix.lower() for suffix in path.suffixes[-2:]}
     if piped and is_json(start):

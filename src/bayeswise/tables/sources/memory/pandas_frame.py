@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeswise import _kernels
+from bayeswise.foundation.errors import SourceError
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.source import RawColumn, Storage, not_utf8
 from bayeswise.tables.sources.cells import object_column, settle, storage_of
@@ -97,7 +98,10 @@ def _storage(series: Any, name: str) -> Storage:
 
 
 def _objects(series: Any) -> list[Any]:
-    return list(series.to_numpy(dtype=object).tolist())
+    try:
+        return list(series.to_numpy(dtype=object).tolist())
+    except NotImplementedError:  # a union of Arrow has cells, but no array of them
+        return list(series)
 
 
 def _refuse_not_utf8(series: Any, name: str) -> None:
@@ -138,8 +142,17 @@ def series_column(series: Any) -> _kernels.Column:
     if kind in "biuf":
         return _masked(series, dtype, kind)
     if kind in "Mm":
-        return object_column(list(series.astype(object).tolist()))
+        return object_column(_times(series))
     return object_column(_objects(series))
+
+
+def _times(series: Any) -> list[Any]:
+    try:
+        return list(series.astype(object).tolist())
+    except (LookupError, ValueError) as problem:  # a time zone that nobody knows
+        raise SourceError(
+            f"column {series.name!r} cannot be read: {problem}", fix="leave the column out, or convert its time zone"
+        ) from None
 
 
 def _masked(series: Any, dtype: Any, kind: str) -> _kernels.Column:

@@ -124,7 +124,10 @@ def encoding_of(name: str, sample: bytes, whole: bool) -> str:
     if zeros == len(sample) > 0:
         raise SourceError(f"{name} is not text: it begins with {zeros:,} zero bytes", fix="give a text file")
     if zeros * 3 > len(sample):
-        return "utf-16-le" if sample[1::2].count(0) > sample[::2].count(0) else "utf-16-be"
+        encoding = "utf-16-le" if sample[1::2].count(0) > sample[::2].count(0) else "utf-16-be"
+        if "\0" in decoded(sample, encoding):  # zero bytes in pairs are those of numbers, not of letters
+            raise SourceError(f"{name} is not text: it holds zero bytes", fix="give a text file")
+        return encoding
     if zeros or controls * 20 > len(sample):
         raise SourceError(f"{name} is not text: it holds control codes", fix="give a text file")
     if _decodes(sample, "utf-8", whole):
