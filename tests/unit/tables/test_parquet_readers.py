@@ -64,6 +64,8 @@ def read_by(reader: str) -> Iterator[None]:
     """Every file is a long one, or none is."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(parquet, "LONG_FILE", 0 if reader == "polars" else 1 << 60)
+        if reader == "duckdb":
+            patch.setattr(parquet, "LONG_FOOTER", 1 << 60)
         patch.setattr(opening, "LONG_TEXT", 0)
         patch.setattr(threads._process, "crew", threads._Crew(max(threads._cores(), os.cpu_count() or 1)))
         yield
@@ -333,3 +335,18 @@ def test_without_polars_duckdb_reads_all(tmp_path: Path, monkeypatch: pytest.Mon
     path = written(tmp_path / "rows.parquet")
     monkeypatch.setitem(sys.modules, "polars", None)
     assert reader_of(path) is ParquetSource
+
+
+def test_a_wide_file_is_read_by_polars_however_few_rows_it_has(tmp_path: Path) -> None:
+    path = tmp_path / "wide.parquet"
+    values = np.random.default_rng(0).normal(size=(4000, 8)).round(3)
+    columns = {f"column{k}": pa.array(cells) for k, cells in enumerate(values)}
+    pq.write_table(pa.table({**columns, "y": ["p", "q"] * 4}), path)
+    assert path.stat().st_size < parquet.LONG_FILE
+    with read_by("polars"), pytest.MonkeyPatch.context() as patch:
+        patch.setattr(parquet, "LONG_FILE", 1 << 60)
+        assert type(open_source(path)) is PolarsParquet
+        wide = bytes_of(bw.fit(path, "y", model="naive-bayes"))
+    with read_by("duckdb"):
+        assert type(open_source(path)) is ParquetSource
+        assert bytes_of(bw.fit(path, "y", model="naive-bayes")) == wide
