@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -186,3 +187,16 @@ def test_a_thousand_weights_under_a_laplace_prior_have_the_least_loss_that_libli
     assert loss(model.weights[1]) <= loss(peer.coef_[0]) * (1 + 1e-12)
     assert loss(model.weights[1]) == pytest.approx(loss(peer.coef_[0]), rel=1e-5)
     assert np.count_nonzero(model.weights[1]) > 300
+
+
+@pytest.mark.parametrize("estimator", [bw.LogisticRegression, bw.LinearRegression])
+def test_a_wide_table_is_not_copied_more_than_a_few_times(estimator: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(200, 20_000))
+    y = np.arange(200) % 2
+    estimator().fit(X[:20, :5], y[:20])
+    tracemalloc.start()
+    try:
+        estimator().fit(X, y)
+        assert tracemalloc.get_traced_memory()[1] < 3.6 * X.nbytes
+    finally:
+        tracemalloc.stop()

@@ -63,9 +63,12 @@ def turned_rows(rows: Rows) -> TurnedRows:
     >>> np.abs(turned_rows(wide).rows.matrix).round(9).tolist()
     [[5.0]]
     """
-    z = (rows.matrix - rows.centre) / rows.unit
-    directions, lower = np.linalg.qr(z.T)  # (n, n_directions), (n_directions, n_rows)
-    n = lower.shape[0]
+    from scipy.linalg import qr  # NumPy's makes three copies of the table on the way
+
+    z = rows.matrix - rows.centre
+    z /= rows.unit
+    directions, lower = qr(z.T, mode="economic", overwrite_a=True, check_finite=False)
+    n = lower.shape[0]  # directions (n, n_directions), lower (n_directions, n_rows)
     inside = Rows(np.ascontiguousarray(lower.T), rows.weights, np.zeros(n), np.ones(n))
     return TurnedRows(inside, np.ascontiguousarray(directions.T))
 
@@ -158,7 +161,9 @@ def fit_wide(
     root = np.sqrt(rows.weights) if len(rows.weights) else np.ones(len(matrix))
     centre = rows.centre if settings.fit_intercept else np.zeros_like(rows.centre)
     middle = math.fsum(root**2 * target) / rows.total_weight if settings.fit_intercept else 0.0
-    z = (matrix - centre) / rows.unit * root[:, None]
+    z = matrix - centre
+    z /= rows.unit
+    z *= root[:, None]
     values, vectors = np.linalg.eigh(z @ z.T)
     seen = values > len(values) * np.finfo(float).eps * values.max(initial=0.0)
     values, vectors = values[seen], vectors[:, seen]
@@ -168,7 +173,8 @@ def fit_wide(
     least = max(float(((y - vectors @ moment) ** 2).sum()), 0.0)
     evidence = ScaleEvidence(values, values * moment**2, least, freedom)
     scale = evidence.best_scale() if settings.how_scaled == "evidence" else float(settings.how_scaled)
-    directions = (vectors.T @ z) / np.sqrt(values)[:, None]
+    directions = vectors.T @ z
+    directions /= np.sqrt(values)[:, None]
     weights_in_units = (np.sqrt(values) * moment / (values + scale**-2)) @ directions
     return WideModel(
         features.schema,
