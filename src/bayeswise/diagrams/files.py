@@ -134,10 +134,10 @@ def _is_exchanged(path: Path) -> bool:
 def _from_description(described: formats.Description, where: str) -> InfluenceDiagram:
     states = described.states()
     pieces: list[Piece] = list(described.nodes)
-    pieces += [Decision(each.name, each.options, each.knows) for each in described.decisions]
+    pieces += [Decision(each.name, each.states, each.parents) for each in described.decisions]
     for each in described.utilities:
         shape = [len(states[parent]) for parent in each.parents]
-        pieces.append(Utility(each.name, each.values.reshape(shape), each.parents))
+        pieces.append(Utility(each.name, each.table.reshape(shape), each.parents))
     made: InfluenceDiagram = located(where, lambda: InfluenceDiagram(pieces, name=described.name))
     return made
 
@@ -152,7 +152,7 @@ def _described(diagram: InfluenceDiagram) -> formats.Description:
         formats.DescribedUtility(name, diagram.parents(name), diagram.utility(name).ravel())
         for name in diagram.utilities
     ]
-    return formats.Description(diagram.name, nodes, decisions, utilities)
+    return formats.Description(diagram.name, [*nodes, *decisions, *utilities])
 
 
 def _lost(diagram: InfluenceDiagram) -> Iterator[str]:

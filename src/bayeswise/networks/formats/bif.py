@@ -22,6 +22,7 @@ from bayeswise.networks.formats.tokens import (
     unquoted,
 )
 from bayeswise.networks.node import Node
+from bayeswise.render.labels import guess
 
 
 @dataclass
@@ -49,8 +50,8 @@ def parse(text: str, where: str) -> Description:
     for name in draft.states:
         if name not in draft.tables:
             raise SourceError(f"{where}: the variable {name!r} has no probability block", fix="add one")
-    nodes = [Node(n, levels, draft.tables[n], draft.parents[n]) for n, levels in draft.states.items()]
-    return Description(draft.name, nodes)
+    nodes = (Node(n, levels, draft.tables[n], draft.parents[n]) for n, levels in draft.states.items())
+    return Description(draft.name, [*nodes])
 
 
 def _block(tokens: Tokens, draft: _Draft) -> None:
@@ -149,8 +150,6 @@ def _parents(tokens: Tokens, draft: _Draft, name: str) -> list[str]:
 def _known(tokens: Tokens, draft: _Draft) -> str:
     name = tokens.name("the name of a variable")
     if name not in draft.states:
-        from bayeswise.render.labels import guess
-
         tokens.fail(f"there is no variable {name!r} before this line", back=1, fix=guess(name, list(draft.states)))
     return name
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import KindError, NetworkError, SourceError
+from bayeswise.networks.formats.tokens import nested
 from bayeswise.networks.node import Node
 
 if TYPE_CHECKING:
@@ -16,56 +17,70 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DescribedDecision:
-    """A decision with its options, and the nodes that are known when it is made."""
+    """A decision with its options as states, and the nodes that are known when it is made as parents."""
 
     name: str
-    options: tuple[Any, ...]
-    knows: tuple[str, ...]
+    states: tuple[Any, ...]
+    parents: tuple[str, ...]
+    table: ClassVar[None] = None
 
 
 @dataclass(frozen=True)
 class DescribedUtility:
-    """What is gained: `values` has a number for each combination of the parents' states, the last changing fastest."""
+    """What is gained: `table` has a number for each combination of the parents' states, the last changing fastest."""
 
     name: str
     parents: tuple[str, ...]
-    values: FloatArray
+    table: FloatArray
+    states: ClassVar[tuple[Any, ...]] = ()
+
+
+Piece: TypeAlias = Node | DescribedDecision | DescribedUtility
 
 
 @dataclass
 class Description:
-    """Chance nodes, decisions and utilities; without the last two it is a network."""
+    """Chance nodes, decisions and utilities, in this order where they are to be written; a network has nodes only."""
 
     name: str = "network"
-    nodes: list[Node] = field(default_factory=list)
-    decisions: list[DescribedDecision] = field(default_factory=list)
-    utilities: list[DescribedUtility] = field(default_factory=list)
+    pieces: list[Piece] = field(default_factory=list)
+
+    @property
+    def nodes(self) -> list[Node]:
+        return [piece for piece in self.pieces if isinstance(piece, Node)]
+
+    @property
+    def decisions(self) -> list[DescribedDecision]:
+        return [piece for piece in self.pieces if isinstance(piece, DescribedDecision)]
+
+    @property
+    def utilities(self) -> list[DescribedUtility]:
+        return [piece for piece in self.pieces if isinstance(piece, DescribedUtility)]
 
     @classmethod
     def of_network(cls, network: BeliefNetwork, *, keep_noisy: bool = False) -> Description:
         """What a network says; noisy nodes are expanded into tables, unless a format can keep them."""
         if keep_noisy:
             return cls(network.name, [network.node(name) for name in network])
-        nodes = [Node(name, network.states(name), network.table(name), network.parents(name)) for name in network]
-        return cls(network.name, nodes)
+        nodes = (Node(name, network.states(name), network.table(name), network.parents(name)) for name in network)
+        return cls(network.name, [*nodes])
 
     @property
     def is_diagram(self) -> bool:
-        return bool(self.decisions or self.utilities)
+        return len(self.nodes) < len(self.pieces)
 
     def states(self) -> Mapping[str, Sequence[Any]]:
         """The states or options of each node that has some."""
-        states: dict[str, Sequence[Any]] = {node.name: node.states.labels for node in self.nodes}
-        return {**states, **{decision.name: decision.options for decision in self.decisions}}
+        return {piece.name: tuple(piece.states) for piece in self.pieces if not isinstance(piece, DescribedUtility)}
 
     def network(self, where: str) -> BeliefNetwork:
         """The belief network that it is."""
         from bayeswise.networks.network import BeliefNetwork
 
         if self.is_diagram:
-            first = [decision.name for decision in self.decisions] + [utility.name for utility in self.utilities]
+            first = (self.decisions or self.utilities)[0].name
             raise KindError(
-                f"{where} describes an influence diagram: {first[0]!r} is a decision or a utility",
+                f"{where} describes an influence diagram: {first!r} is a decision or a utility",
                 fix="read it with bw.InfluenceDiagram.read(...), on the command line bayeswise diagram ...",
             )
         if not self.nodes:
@@ -78,3 +93,12 @@ class Description:
             raise NetworkError(
                 f"{form} knows neither decisions nor utilities", fix="write .xdsl, .xmlbif, .net, .dne, .toml or .json"
             )
+
+
+def cells_text(piece: Node | DescribedUtility, states: Mapping[str, Sequence[Any]], *, comma: str, between: str) -> str:
+    """The numbers of a table in brackets that nest by parent, those of a node's row in brackets of their own."""
+    sizes = [len(states[parent]) for parent in piece.parents]
+    if isinstance(piece, Node):
+        return nested([f"({comma.join(map(repr, row))})" for row in piece.table.tolist()], sizes, between)
+    numbers = [repr(value) for value in piece.table.tolist()]
+    return nested(numbers, sizes, comma) if sizes else f"({numbers[0]})"

@@ -7,20 +7,18 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import SourceError
-from bayeswise.networks.formats.description import DescribedDecision, DescribedUtility, Description
+from bayeswise.networks.formats.description import DescribedDecision, DescribedUtility, Description, Piece, cells_text
 from bayeswise.networks.formats.tokens import (
     MOST_CELLS,
     MOST_NODES,
     MOST_STATES,
     Tokens,
     n_cells_of,
-    nested,
     quoted,
     shown_token,
     unquoted,
@@ -139,11 +137,11 @@ def _described(name: str, blocks: Mapping[str, _Block], where: str) -> Descripti
             raise SourceError(f"{where}: the table of {each!r} has more than {MOST_CELLS} cells")
         above = tuple(titles[parent] for parent in parents)
         if kinds[each] == "DECISION":
-            found.decisions.append(DescribedDecision(titles[each], tuple(states[each]), above))
+            found.pieces.append(DescribedDecision(titles[each], tuple(states[each]), above))
         elif kinds[each] == "UTILITY":
-            found.utilities.append(DescribedUtility(titles[each], above, _utilities(block, n_rows, where)))
+            found.pieces.append(DescribedUtility(titles[each], above, _utilities(block, n_rows, where)))
         elif kinds[each] == "NATURE":
-            found.nodes.append(Node(titles[each], states[each], _table(block, states[each], n_rows, where), above))
+            found.pieces.append(Node(titles[each], states[each], _table(block, states[each], n_rows, where), above))
         else:
             raise SourceError(
                 f"{where}: the node {each!r} is of the kind {kinds[each]!r:.80}", fix="NATURE, DECISION or UTILITY"
@@ -254,32 +252,25 @@ def text(described: Description) -> str:
 
 def _lines(described: Description) -> Iterator[str]:
     states = described.states()
-    names = [*states, *(utility.name for utility in described.utilities)]
-    words = {name: _identifier(name, "node_", k) for k, name in enumerate(names)}
+    words = {piece.name: _identifier(piece.name, "node_", k) for k, piece in enumerate(described.pieces)}
     yield "// ~->[DNET-1]->~\n"
     word = _identifier(described.name, "network_", 0)
     yield f"bnet {word} {{"
     if word != described.name:
         yield f"bayeswise_name = {quoted(described.name, always=True)};"
-    for node in described.nodes:
-        rows = [", ".join(map(repr, row)) for row in node.table.tolist()]
-        sizes = [len(states[parent]) for parent in node.parents]
-        cells = nested([f"({row})" for row in rows], sizes, ", ") if sizes else f"({rows[0]})"
-        yield _node_text(words, node.name, "NATURE", states[node.name], node.parents, f"\tprobs = {cells};\n")
-    for decision in described.decisions:
-        yield _node_text(words, decision.name, "DECISION", decision.options, decision.knows, "")
-    for utility in described.utilities:
-        sizes = [len(states[parent]) for parent in utility.parents]
-        numbers = [repr(value) for value in utility.values.tolist()]
-        cells = nested(numbers, sizes, ", ") if sizes else f"({numbers[0]})"
-        yield _node_text(words, utility.name, "UTILITY", (), utility.parents, f"\tfunctable = {cells};\n")
+    for piece in described.pieces:
+        table = ""
+        if not isinstance(piece, DescribedDecision):
+            field = "probs" if isinstance(piece, Node) else "functable"
+            table = f"\t{field} = {cells_text(piece, states, comma=', ', between=', ')};\n"
+        yield _node_text(piece, words, table)
     yield "};"
 
 
-def _node_text(
-    words: Mapping[str, str], name: str, kind: str, states: Sequence[Any], parents: Sequence[str], table: str
-) -> str:
+def _node_text(piece: Piece, words: Mapping[str, str], table: str) -> str:
     """A node; states that are intervals are levels of a number, for Netica and for us."""
+    kinds = {Node: "NATURE", DescribedDecision: "DECISION", DescribedUtility: "UTILITY"}
+    name, kind, states = piece.name, kinds[type(piece)], tuple(piece.states)
     lines = [f"node {words[name]} {{", f"\tkind = {kind};"]
     cuts = cuts_of(states) if kind == "NATURE" else None
     lines.append(f"\tdiscrete = {'FALSE' if kind == 'UTILITY' or cuts else 'TRUE'};")
@@ -294,7 +285,7 @@ def _node_text(
         lines.append(f"\tstates = ({', '.join(plain)});")
         if plain != labels:
             lines.append(f"\tbayeswise_states = ({', '.join(quoted(label, always=True) for label in labels)});")
-    lines.append(f"\tparents = ({', '.join(words[parent] for parent in parents)});")
+    lines.append(f"\tparents = ({', '.join(words[parent] for parent in piece.parents)});")
     if words[name] != name:
         lines.append(f"\ttitle = {quoted(name, always=True)};")
         lines.append(f"\tbayeswise_name = {quoted(name, always=True)};")

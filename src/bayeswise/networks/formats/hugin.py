@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.errors import SourceError
-from bayeswise.networks.formats.description import DescribedDecision, DescribedUtility, Description
+from bayeswise.networks.formats.description import DescribedDecision, DescribedUtility, Description, cells_text
 from bayeswise.networks.formats.tokens import (
     MOST_CELLS,
     MOST_NODES,
     MOST_STATES,
     Tokens,
     n_cells_of,
-    nested,
     quoted,
     shown_token,
     unquoted,
 )
 from bayeswise.networks.node import Node
+from bayeswise.render.labels import guess
 
 
 @dataclass
@@ -66,11 +66,11 @@ def _described(draft: _Draft, name: str, where: str) -> Description:
         above, table = draft.given.get(node, ([], None))
         title, parents = draft.titles[node], tuple(draft.titles[parent] for parent in above)
         if kind == "decision":
-            found.decisions.append(DescribedDecision(title, tuple(draft.states[node]), parents))
+            found.pieces.append(DescribedDecision(title, tuple(draft.states[node]), parents))
         elif kind == "utility":
-            found.utilities.append(DescribedUtility(title, parents, table.ravel()))
+            found.pieces.append(DescribedUtility(title, parents, table.ravel()))
         else:
-            found.nodes.append(Node(title, draft.states[node], table, parents))
+            found.pieces.append(Node(title, draft.states[node], table, parents))
     return found
 
 
@@ -113,8 +113,6 @@ def _potential(tokens: Tokens, draft: _Draft) -> None:
     for place, name in enumerate(names):
         known = draft.states if place else draft.kinds
         if name not in known:
-            from bayeswise.render.labels import guess
-
             tokens.fail(f"there is no node {name!r} before this line", back=1, fix=guess(name, list(known)))
     node, parents = names[0], names[1:]
     if node in draft.given:
@@ -140,39 +138,25 @@ def text(described: Description) -> str:
 
 def _lines(described: Description) -> Iterator[str]:
     states = described.states()
-    names = [*states, *(utility.name for utility in described.utilities)]
-    words = {name: _identifier(name, k) for k, name in enumerate(names)}
-    kinds = {decision.name: "decision" for decision in described.decisions}
-    kinds |= {utility.name: "utility" for utility in described.utilities}
+    words = {piece.name: _identifier(piece.name, k) for k, piece in enumerate(described.pieces)}
+    kinds = {Node: "node", DescribedDecision: "decision", DescribedUtility: "utility"}
     yield f"net\n{{\n    name = {quoted(described.name, always=True)};\n}}"
-    for name, word in words.items():
+    for piece in described.pieces:
+        name, word = piece.name, words[piece.name]
         title = "" if word == name else f"    bayeswise_name = {quoted(name, always=True)};\n"
-        levels = " ".join(quoted(state, always=True) for state in states.get(name, ()))
+        levels = " ".join(quoted(state, always=True) for state in piece.states)
         body = f"    states = ( {levels} );\n" if levels else ""
-        yield f"{kinds.get(name, 'node')} {word}\n{{\n{title}{body}}}"
-    for node in described.nodes:
-        sizes = [len(states[parent]) for parent in node.parents]
-        yield _potential_text(words, node.name, node.parents, nested(_rows(node.table.tolist()), sizes))
-    for decision in described.decisions:
-        if decision.knows:
-            yield _potential_text(words, decision.name, decision.knows, "")
-    for utility in described.utilities:
-        sizes = [len(states[parent]) for parent in utility.parents]
-        data = nested(list(map(repr, utility.values.tolist())), sizes, " ") if sizes else f"({utility.values[0]!r})"
-        yield _potential_text(words, utility.name, utility.parents, data)
-
-
-def _potential_text(words: Mapping[str, str], name: str, parents: tuple[str, ...], data: str) -> str:
-    given = f" | {' '.join(words[parent] for parent in parents)}" if parents else ""
-    body = f"    data = {data};\n" if data else ""
-    return f"potential ( {words[name]}{given} )\n{{\n{body}}}"
+        yield f"{kinds[type(piece)]} {word}\n{{\n{title}{body}}}"
+    for piece in described.pieces:
+        given = f" | {' '.join(words[parent] for parent in piece.parents)}" if piece.parents else ""
+        if not isinstance(piece, DescribedDecision):
+            data = cells_text(piece, states, comma=" ", between="")
+            yield f"potential ( {words[piece.name]}{given} )\n{{\n    data = {data};\n}}"
+        elif given:
+            yield f"potential ( {words[piece.name]}{given} )\n{{\n}}"
 
 
 def _identifier(name: str, place: int) -> str:
     plain = name.isascii() and name.isidentifier() and not (name.startswith("node_") and name[5:].isdigit())
     reserved = ("net", "node", "potential", "decision", "utility", "discrete")
     return name if plain and name not in reserved else f"node_{place}"
-
-
-def _rows(table: list[list[float]]) -> list[str]:
-    return [f"({' '.join(map(repr, row))})" for row in table]

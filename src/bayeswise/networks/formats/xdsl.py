@@ -17,7 +17,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.networks.canonical import NoisyMax
-from bayeswise.networks.formats.description import DescribedDecision, DescribedUtility, Description
+from bayeswise.networks.formats.description import DescribedDecision, DescribedUtility, Description, Piece
 from bayeswise.networks.formats.elements import Element, read_elements, refuse_unwritable
 from bayeswise.networks.formats.tokens import MOST_NODES, MOST_STATES
 from bayeswise.networks.node import Node
@@ -70,9 +70,9 @@ class _Reader:
             if name in self.states or name in self.utilities:
                 element.fail(f"the node {name!r} is there twice")
             self._piece(element, name, _words(element, "parents"))
-        self.found.utilities = list(self.utilities.values())
+        self.found.pieces += self.utilities.values()
         if self.found.is_diagram:  # whose solver takes tables
-            self.found.nodes = [_expanded(node) for node in self.found.nodes]
+            self.found.pieces = [_expanded(each) if isinstance(each, Node) else each for each in self.found.pieces]
         self._restore_order([element.attribute("id") for element in nodes])
         return self.found
 
@@ -85,8 +85,7 @@ class _Reader:
             for word in _words(ours, "order")
         ]
         places = {self._title(word): place for place, word in enumerate(order or listed)}
-        for pieces in (self.found.nodes, self.found.decisions, self.found.utilities):
-            pieces.sort(key=lambda piece: places.get(piece.name, len(places)))
+        self.found.pieces.sort(key=lambda piece: places.get(piece.name, len(places)))
 
     def _refuse(self, element: Element) -> None:
         name = element.attributes.get("id", "?")
@@ -109,11 +108,11 @@ class _Reader:
         self.states[name] = levels
         labels = [self.titles.get((name, level), level) for level in levels]
         if element.tag == "decision":
-            self.found.decisions.append(DescribedDecision(self._title(name), tuple(labels), above))
+            self.found.pieces.append(DescribedDecision(self._title(name), tuple(labels), above))
             return
         what = f"the table of {name!r}"
         if element.tag == "noisymax":
-            self.found.nodes.append(Node(self._title(name), labels, _noisy(element, name, sizes, len(levels)), above))
+            self.found.pieces.append(Node(self._title(name), labels, _noisy(element, name, sizes, len(levels)), above))
             return
         n_rows = element.cells(sizes, what)
         if element.tag == "cpt":
@@ -121,7 +120,7 @@ class _Reader:
             table = element.numbers(element.one("probabilities"), n_cells, what).reshape(n_rows, -1)
         else:
             table = self._certain(element, name, levels, n_rows)
-        self.found.nodes.append(Node(self._title(name), labels, table, above))
+        self.found.pieces.append(Node(self._title(name), labels, table, above))
 
     def _certain(self, element: Element, name: str, levels: list[str], n_rows: int) -> FloatArray:
         """A deterministic node names the state that each combination of parents leads to."""
@@ -156,7 +155,7 @@ class _Reader:
         weights = element.numbers(" ".join(words), len(parents), f"the weights of {name!r}")
         for parent, weight in zip(parents, weights.tolist(), strict=True):
             old = self.utilities[parent]
-            self.utilities[parent] = DescribedUtility(old.name, old.parents, old.values * weight)
+            self.utilities[parent] = DescribedUtility(old.name, old.parents, old.table * weight)
 
 
 def _expanded(node: Node) -> Node:
@@ -203,7 +202,7 @@ def _titles(root: Element) -> dict[tuple[str, ...], str]:
 def text(described: Description) -> str:
     """The network or diagram in XDSL; names that are not identifiers are kept in an extension beside the ids."""
     states = described.states()
-    names = [*states, *(utility.name for utility in described.utilities)]
+    names = [piece.name for piece in described.pieces]
     labels = (str(label) for name in states for label in states[name])
     refuse_unwritable((word for word in (described.name, *names, *labels)), "XDSL")
     ids = _Ids(_identifiers(names, "node"), {n: _identifiers(list(map(str, states[n])), "state") for n in states})
@@ -252,31 +251,24 @@ def _lines(described: Description, ids: _Ids) -> Iterator[str]:
     yield "</bayeswise>\n</extensions>\n</smile>"
 
 
-def _parents_first(described: Description) -> Iterator[Node | DescribedDecision | DescribedUtility]:
-    waiting: dict[str, Node | DescribedDecision] = {piece.name: piece for piece in described.nodes}
-    waiting |= {decision.name: decision for decision in described.decisions}
+def _parents_first(described: Description) -> Iterator[Piece]:
+    waiting = {piece.name: piece for piece in described.pieces if not isinstance(piece, DescribedUtility)}
     while waiting:
         for name, piece in list(waiting.items()):
-            above = piece.knows if isinstance(piece, DescribedDecision) else piece.parents
-            if not any(parent in waiting for parent in above):
+            if not any(parent in waiting for parent in piece.parents):
                 yield waiting.pop(name)
     yield from described.utilities
 
 
-def _piece_lines(piece: Node | DescribedDecision | DescribedUtility, ids: _Ids) -> Iterator[str]:
-    if isinstance(piece, Node):
-        tag, states, above, table = "cpt", piece.states.labels, piece.parents, piece.table
-        if isinstance(table, NoisyMax):
-            absent = all(cause[-1, -1] == 1.0 for cause in table.causes)
-            tag, table = ("noisymax", table) if absent else ("cpt", table.table())
-    elif isinstance(piece, DescribedDecision):
-        tag, states, above, table = "decision", piece.options, piece.knows, None
-    else:
-        tag, states, above, table = "utility", (), piece.parents, piece.values
+def _piece_lines(piece: Piece, ids: _Ids) -> Iterator[str]:
+    tag, table = {Node: "cpt", DescribedDecision: "decision", DescribedUtility: "utility"}[type(piece)], piece.table
+    if isinstance(table, NoisyMax):
+        absent = all(cause[-1, -1] == 1.0 for cause in table.causes)
+        tag, table = ("noisymax", table) if absent else ("cpt", table.table())
     yield f"<{tag} id={quoteattr(ids.nodes[piece.name])}>"
-    yield from (f"<state id={quoteattr(ids.states[piece.name][str(state)])}/>" for state in states)
-    if above:
-        yield f"<parents>{' '.join(ids.nodes[parent] for parent in above)}</parents>"
+    yield from (f"<state id={quoteattr(ids.states[piece.name][str(state)])}/>" for state in piece.states)
+    if piece.parents:
+        yield f"<parents>{' '.join(ids.nodes[parent] for parent in piece.parents)}</parents>"
     if isinstance(table, NoisyMax):
         yield f"<strengths>{' '.join(str(k) for cause in table.causes for k in range(len(cause)))}</strengths>"
         numbers = np.concatenate([*(cause.ravel() for cause in table.causes), table.leak])

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from xml.sax.saxutils import escape
 
-from bayeswise.foundation.arrays import FloatArray
-from bayeswise.networks.formats.description import DescribedDecision, DescribedUtility, Description
+from bayeswise.networks.formats.description import DescribedDecision, DescribedUtility, Description, Piece
 from bayeswise.networks.formats.elements import Element, read_elements, refuse_unwritable
 from bayeswise.networks.formats.tokens import MOST_CELLS, MOST_NODES, MOST_STATES
 from bayeswise.networks.node import Node
@@ -46,7 +45,7 @@ class _Reader:
 
     def description(self) -> Description:
         found = Description((self.element.texts("name") or [""])[0] or "network")
-        made: dict[str, Node | DescribedDecision | DescribedUtility] = {}
+        made: dict[str, Piece] = {}
         for element in self.element.all("definition", "probability"):
             name, parents = self.checked_names(element)
             if name in made:
@@ -55,13 +54,7 @@ class _Reader:
         for name, kind in self.kinds.items():
             if name not in made and kind != "decision":
                 self.element.fail(f"the variable {name!r} has no DEFINITION", fix="add one")
-            piece = made.get(name) or DescribedDecision(name, tuple(self.states[name]), ())
-            if isinstance(piece, Node):
-                found.nodes.append(piece)
-            elif isinstance(piece, DescribedDecision):
-                found.decisions.append(piece)
-            else:
-                found.utilities.append(piece)
+            found.pieces.append(made.get(name) or DescribedDecision(name, tuple(self.states[name]), ()))
         return found
 
     def checked_names(self, element: Element) -> tuple[str, list[str]]:
@@ -73,7 +66,7 @@ class _Reader:
                 element.fail(f"there is no variable {parent!r} with states", guess(parent, list(self.states)))
         return name, parents
 
-    def piece(self, element: Element, name: str, parents: list[str]) -> Node | DescribedDecision | DescribedUtility:
+    def piece(self, element: Element, name: str, parents: list[str]) -> Piece:
         if self.kinds[name] == "decision":
             return DescribedDecision(name, tuple(self.states[name]), tuple(parents))
         what = f"the table of {name!r}"
@@ -96,40 +89,22 @@ def text(described: Description) -> str:
 
 def _words(described: Description) -> Iterator[str]:
     yield described.name
-    for name, states in described.states().items():
-        yield name
-        yield from map(str, states)
-    yield from (utility.name for utility in described.utilities)
+    for piece in described.pieces:
+        yield piece.name
+        yield from map(str, piece.states)
 
 
 def _lines(described: Description) -> Iterator[str]:
     yield '<?xml version="1.0" encoding="UTF-8"?>\n<BIF VERSION="0.3">\n<NETWORK>'
     yield f"<NAME>{escape(described.name)}</NAME>"
-    for node in described.nodes:
-        yield _variable("nature", node.name, map(str, node.states.labels))
-    for decision in described.decisions:
-        yield _variable("decision", decision.name, map(str, decision.options))
-    for utility in described.utilities:
-        yield _variable("utility", utility.name, ["utility"])  # pyAgrum wants a state, which says nothing
-    for node in described.nodes:
-        yield _definition(node.name, node.parents, _numbers(node.table))
-    for decision in described.decisions:
-        yield _definition(decision.name, decision.knows, None)
-    for utility in described.utilities:
-        yield _definition(utility.name, utility.parents, _numbers(utility.values))
+    kinds = {Node: "nature", DescribedDecision: "decision", DescribedUtility: "utility"}
+    for piece in described.pieces:
+        states = map(str, piece.states) if piece.states else ["utility"]  # pyAgrum wants a state, which says nothing
+        outcomes = "".join(f"<OUTCOME>{escape(state)}</OUTCOME>" for state in states)
+        yield f'<VARIABLE TYPE="{kinds[type(piece)]}"><NAME>{escape(piece.name)}</NAME>{outcomes}</VARIABLE>'
+    for piece in described.pieces:
+        given = "".join(f"<GIVEN>{escape(parent)}</GIVEN>" for parent in piece.parents)
+        numbers = "" if piece.table is None else " ".join(map(repr, piece.table.ravel().tolist()))
+        table = f"<TABLE>{numbers}</TABLE>" if numbers else ""
+        yield f"<DEFINITION><FOR>{escape(piece.name)}</FOR>{given}{table}</DEFINITION>"
     yield "</NETWORK>\n</BIF>"
-
-
-def _variable(kind: str, name: str, states: Iterable[str]) -> str:
-    outcomes = "".join(f"<OUTCOME>{escape(state)}</OUTCOME>" for state in states)
-    return f'<VARIABLE TYPE="{kind}"><NAME>{escape(name)}</NAME>{outcomes}</VARIABLE>'
-
-
-def _definition(name: str, parents: tuple[str, ...], numbers: str | None) -> str:
-    given = "".join(f"<GIVEN>{escape(parent)}</GIVEN>" for parent in parents)
-    table = "" if numbers is None else f"<TABLE>{numbers}</TABLE>"
-    return f"<DEFINITION><FOR>{escape(name)}</FOR>{given}{table}</DEFINITION>"
-
-
-def _numbers(table: FloatArray) -> str:
-    return " ".join(map(repr, table.ravel().tolist()))
