@@ -9,11 +9,8 @@
 #include <vector>
 
 #include "common/require.hpp"
-#include "exact/buckets.hpp"
-#include "exact/counts.hpp"
-#include "exact/moments.hpp"
 #include "exact/rows.hpp"
-#include "exact/scatter.hpp"
+#include "exact/sums.hpp"
 #include "exact/table.hpp"
 
 namespace nb = nanobind;

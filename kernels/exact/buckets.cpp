@@ -1,10 +1,9 @@
-#include "exact/buckets.hpp"
+#include "exact/sums.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <utility>
 
-#include "exact/counts.hpp"
 #include "exact/sweep/sweep.hpp"
 
 namespace bayeswise::exact {

@@ -1,4 +1,4 @@
-#include "exact/moments.hpp"
+#include "exact/sums.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "exact/scatter.hpp"
+#include "exact/sums.hpp"
 
 #include <algorithm>
 #include <cmath>

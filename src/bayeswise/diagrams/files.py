@@ -49,7 +49,7 @@ from bayeswise.foundation.errors import ParameterError, SourceError, StoreError,
 from bayeswise.foundation.file_bytes import is_stream, name_of
 from bayeswise.networks import formats
 from bayeswise.render.labels import guess
-from bayeswise.store.parsing import check_size, check_toml
+from bayeswise.store.parsing import check_size, check_toml, refuse_constant
 
 LARGEST_FILE = 16 << 20  # bytes
 _MOST_PARTS = 1 << 22
@@ -202,7 +202,7 @@ def _parse_toml(data: bytes, where: str) -> Any:
 def _parse_json(data: bytes, where: str) -> Any:
     _refuse_too_deep(data, where)
     try:
-        return json.loads(data.decode("utf-8-sig"), parse_constant=_refuse_constant, object_pairs_hook=_object)
+        return json.loads(data.decode("utf-8-sig"), parse_constant=refuse_constant, object_pairs_hook=_object)
     except (ValueError, RecursionError) as error:
         raise SourceError(f"{where} is not JSON: {error}", fix="correct that place") from None
 
@@ -212,10 +212,6 @@ def _refuse_too_deep(data: bytes, where: str) -> None:
         check_size(data, where, most_nodes=_MOST_PARTS, deepest=_DEEPEST)
     except StoreError as error:
         raise SourceError(error.what, fix="give a smaller diagram") from None
-
-
-def _refuse_constant(name: str) -> None:
-    raise ValueError(f"{name} is not a number in JSON")
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -19,6 +19,7 @@ import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
@@ -242,21 +243,22 @@ def migrated(kind: str, document: Document, written: int) -> tuple[str, Document
         raise StoreError(f"it is damaged: {type(error).__name__}: {error}") from error
 
 
-# -- from format 1 to 2 -------------------------------------------------------------------------------------
-def _columns_by_form(kind: str, document: Document) -> tuple[str, Document]:
-    return kind, Document(_with_forms(document.tree), document.tensors)
-
-
-def _with_forms(tree: Tree) -> Tree:
-    """The tree with the columns of every schema as names, forms and the form of each."""
+def _rewritten(tree: Tree, kind: str, member: str, change: Callable[[Tree], Tree]) -> Tree:
+    """The tree with one member of every object of a type changed, from the inside to the outside."""
     if isinstance(tree, list):
-        return [_with_forms(each) for each in tree]
+        nested = any(isinstance(each, list | dict) for each in tree)
+        return [_rewritten(each, kind, member, change) for each in tree] if nested else tree
     if not isinstance(tree, dict):
         return tree
-    changed = {name: _with_forms(member) for name, member in tree.items()}
-    if changed.get("$type") == "Schema":
-        changed["columns"] = {"$type": "Columns", "$plain": _forms_of(changed["columns"])}
+    changed = {name: _rewritten(each, kind, member, change) for name, each in tree.items()}
+    if changed.get("$type") == kind:
+        changed[member] = change(changed[member])
     return changed
+
+
+# -- from format 1 to 2: the columns of every schema as names, forms and the form of each ---------------------
+def _columns_by_form(kind: str, document: Document) -> tuple[str, Document]:
+    return kind, Document(_rewritten(document.tree, "Schema", "columns", _forms_of), document.tensors)
 
 
 def _forms_of(columns: list[dict[str, Tree]]) -> Tree:
@@ -270,7 +272,7 @@ def _forms_of(columns: list[dict[str, Tree]]) -> Tree:
         form_of.append(known.setdefault(key, len(known)))
         if len(known) > len(forms):
             forms.append(column)
-    return [[column["name"] for column in columns], forms, form_of]
+    return {"$type": "Columns", "$plain": [[column["name"] for column in columns], forms, form_of]}
 
 
 # -- from format 2 to 3 -------------------------------------------------------------------------------------
@@ -323,23 +325,14 @@ def _without_zeros(document: Document) -> Document:
     if not large:
         return document
     tensors = dict(document.tensors)
-    return Document(_with_places(document.tree, large, tensors), tensors)
+    by_place = partial(_by_place, large=large, tensors=tensors)
+    return Document(_rewritten(document.tree, "ColumnCounts", "table", by_place), tensors)
 
 
-def _with_places(tree: Tree, large: set[str], tensors: Tensors) -> Tree:
-    """The tree with the counts of these tensors by place, where most of them are zero."""
-    if isinstance(tree, list):
-        nested = any(isinstance(each, list | dict) for each in tree)
-        return [_with_places(each, large, tensors) for each in tree] if nested else tree
-    if not isinstance(tree, dict):
-        return tree
-    changed = {name: _with_places(member, large, tensors) for name, member in tree.items()}
-    if changed.get("$type") == "ColumnCounts" and "$exact" in changed["table"]:
-        changed["table"] = _by_place(changed["table"], large, tensors)
-    return changed
-
-
-def _by_place(exact: dict[str, Any], large: set[str], tensors: Tensors) -> Tree:
+def _by_place(exact: dict[str, Any], *, large: set[str], tensors: Tensors) -> Tree:
+    """The counts of these tensors by place, where most of them are zero."""
+    if "$exact" not in exact:
+        return exact
     name = exact["$exact"]["$tensor"]
     table = fitting(ExactArray.from_words(tensors[name], exact["low"])) if name in large else None
     if not isinstance(table, SparseExact):

@@ -36,7 +36,7 @@ def parse_json(data: bytes, what: str, *, most_nodes: int, deepest: int) -> Tree
     check_size(data, what, most_nodes=most_nodes, deepest=deepest)
     try:
         text = data.decode("ascii")
-        tree = json.loads(text, object_pairs_hook=_object, parse_constant=_refuse_constant)
+        tree = json.loads(text, object_pairs_hook=_object, parse_constant=refuse_constant)
         canonical = tree_bytes(tree)
     except (ValueError, RecursionError) as error:
         raise StoreError(f"{what} is not JSON as it is written here: {error}") from error
@@ -68,7 +68,8 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-def _refuse_constant(name: str) -> None:
+def refuse_constant(name: str) -> None:
+    """NaN and Infinity, which Python reads as JSON."""
     raise ValueError(f"{name} is not a number in JSON")
 
 

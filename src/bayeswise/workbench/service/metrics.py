@@ -6,6 +6,8 @@ import sys
 import threading
 import time
 from bisect import bisect_left
+from collections.abc import Mapping
+from typing import Any
 
 _BUCKETS = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0)  # seconds
 _MOST_MODELS = 500
@@ -40,21 +42,9 @@ class Metrics:
         """All of them."""
         with self._lock:
             lines = [
-                *_head("bayeswise_requests_total", "counter", "Requests of the service."),
-                *(
-                    f'bayeswise_requests_total{{model="{_escaped(model)}",verb="{verb}",status="{status}"}} {n}'
-                    for (model, verb, status), n in sorted(self._requests.items())
-                ),
-                *_head("bayeswise_rows_total", "counter", "Rows that were answered."),
-                *(
-                    f'bayeswise_rows_total{{model="{_escaped(model)}",verb="{verb}"}} {n}'
-                    for (model, verb), n in sorted(self._rows.items())
-                ),
-                *_head("bayeswise_row_errors_total", "counter", "Rows that have an error in their place."),
-                *(
-                    f'bayeswise_row_errors_total{{model="{_escaped(model)}",verb="{verb}"}} {n}'
-                    for (model, verb), n in sorted(self._bad.items())
-                ),
+                *_counter("bayeswise_requests_total", "Requests of the service.", self._requests),
+                *_counter("bayeswise_rows_total", "Rows that were answered.", self._rows),
+                *_counter("bayeswise_row_errors_total", "Rows that have an error in their place.", self._bad),
                 *_head("bayeswise_request_seconds", "histogram", "Time from the whole body to the answer."),
                 *self._histogram(),
             ]
@@ -90,6 +80,16 @@ def resident_bytes() -> int:
 
 def _head(name: str, kind: str, meaning: str) -> list[str]:
     return [f"# HELP {name} {meaning}", f"# TYPE {name} {kind}"]
+
+
+def _counter(name: str, meaning: str, counts: Mapping[tuple[Any, ...], int]) -> list[str]:
+    """A line for each model and verb, and status where the keys have one."""
+    lines = _head(name, "counter", meaning)
+    for key, n in sorted(counts.items()):
+        named = zip(("model", "verb", "status"), key, strict=False)
+        labels = ",".join(f'{label}="{_escaped(str(value))}"' for label, value in named)
+        lines.append(f"{name}{{{labels}}} {n}")
+    return lines
 
 
 def _gauge(name: str, meaning: str, value: float) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from bayeswise.acquisition.queries import Query
@@ -21,27 +22,19 @@ from bayeswise.tables.schema.labels import Label
 _WORDS = {SKIP: "skip", UNKNOWN: "unknown", UNDO: "undo", QUIT: "quit"}  # in the answers of a program
 
 
+@dataclass
 class Labelling:
     """One sitting: it ends when the answers do, when a label is not worth its price, or when all rows are done."""
 
-    def __init__(
-        self,
-        session: Session,
-        table: PoolTable,
-        price: float | None,
-        tell: Callable[[dict[str, Any]], None] | None,
-        target: str,
-        raw: bool = False,
-    ) -> None:
-        self.session = session
-        self.table = table
-        self.price = price
-        self.target = target
-        self.raw = raw
-        self._tell = tell
-        self._answers = Answers()
-        self._screen = Screen()
-        self._note = ""
+    session: Session
+    table: PoolTable
+    price: float | None
+    tell: Callable[[dict[str, Any]], None] | None  # a program what is asked; None for somebody at a screen
+    target: str
+    raw: bool = False
+
+    def __post_init__(self) -> None:
+        self._answers, self._screen, self._note = Answers(), Screen(), ""
 
     def run(self) -> str:
         """Ask until there is a reason to stop, and say it."""
@@ -75,8 +68,8 @@ class Labelling:
 
     # -- one case ---------------------------------------------------------------------------------------------
     def _show(self, query: Query, standing: Standing, keys: Keys) -> None:
-        if self._tell is not None:
-            self._tell({**case_facts(self.table, query, standing), **standing.to_dict()})
+        if self.tell is not None:
+            self.tell({**case_facts(self.table, query, standing), **standing.to_dict()})
         else:
             self._screen.show(case_text(self.table, query, standing, keys, self._screen.width), self._note)
         self._note = ""
@@ -101,7 +94,7 @@ class Labelling:
 
     def _meaning(self, typed: str, keys: Keys) -> tuple[str, Label] | None:
         """A key or the name of a class; to a program also an object such as {"label": "spam"} or {"undo": true}."""
-        if self._tell is None or not typed.startswith("{"):
+        if self.tell is None or not typed.startswith("{"):
             return keys.meaning(typed)
         try:
             answer = json.loads(typed)
@@ -153,8 +146,8 @@ class Labelling:
         return True
 
     def _acknowledge(self, facts: dict[str, Any], text: str) -> None:
-        if self._tell is not None:
-            self._tell({"saved": facts})
+        if self.tell is not None:
+            self.tell({"saved": facts})
         elif self._screen.clears:
             self._note = text
         else:
@@ -162,8 +155,8 @@ class Labelling:
 
     def _complain(self, text: str, keys: Keys | None = None) -> None:
         """Say what is wrong, and what can be pressed instead; a terminal shows that already."""
-        if self._tell is not None:
-            self._tell({"refused": text if keys is None else f"{text} {keys.line()}"})
+        if self.tell is not None:
+            self.tell({"refused": text if keys is None else f"{text} {keys.line()}"})
         else:
             self._screen.say(text, *(keys.lines(self._screen.width) if keys and not self._screen.clears else ()))
 
