@@ -98,7 +98,7 @@ nb::tuple column_spelled_numbers(const Column& column, const TextRules& rules, D
     return spelled(sink);
 }
 
-constexpr int64_t kCellsAtATime = 1 << 13;
+constexpr int64_t kCellsAtATime = 1 << 15;
 constexpr const char* kManyNumbers = "Fill (n_rows, n_columns) doubles; for each column what spelled_numbers returns.";
 
 // Fills (n_rows, n_columns) doubles, a few rows of all columns at a time, which stay in the cache meanwhile;

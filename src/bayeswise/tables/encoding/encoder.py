@@ -16,7 +16,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise import _kernels
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import (
     KindError,
     MissingCellError,
@@ -245,11 +246,13 @@ class Sweep:
         values, invalid = read([self.plan[name] for name in self.schema.numbers])
         if not self.coders.learning:  # a statistic refuses them while learning
             refuse_infinite(values, self.schema.numbers, chunk.first_row)
+        some_may_be_invalid = any(self.plan.may_be_invalid(name) for _, name in self._checked_numbers)
+        n_numbers = _present(values).tolist() if some_may_be_invalid else []
         for k, name in self._checked_numbers:
             column = self.schema[name]
             if self.plan.may_be_invalid(name):
                 count = self.report.invalid.setdefault(name, InvalidCount())
-                count.observe(values[:, k], invalid[self.plan[name]])
+                count.observe(n_numbers[k], invalid[self.plan[name]])
             if column.missing == "error":
                 _refuse_missing(column, np.isnan(values[:, k]), chunk, kept)
             if column.kind == "count":
@@ -282,6 +285,14 @@ def in_parts(batch: Batch, most_rows: int | None) -> Iterator[Batch]:
     step = batch.n_rows if most_rows is None else most_rows
     for start in range(0, batch.n_rows, max(step, 1)):
         yield batch if batch.n_rows <= step else batch.rows(slice(start, min(start + step, batch.n_rows)))
+
+
+def _present(values: FloatArray) -> IntArray:
+    """(n_columns,) how many cells are not missing."""
+    low, high = np.zeros((2, values.shape[1]))
+    present = np.zeros(values.shape[1], dtype=np.int64)
+    _kernels.widen_extremes(values, low, high, present)
+    return present
 
 
 def _picked(array: Any, kept: BoolArray | None) -> Any:

@@ -6,9 +6,6 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-import numpy as np
-
-from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import row_number
 from bayeswise.tables.schema.labels import Label, LabelType, label_type_of
 from bayeswise.tables.schema.profile import ColumnProfile
@@ -176,8 +173,8 @@ class InvalidCount:
     invalid: int = 0
     examples: list[InvalidValue] = field(default_factory=list)
 
-    def observe(self, values: FloatArray, invalid: Sequence[InvalidValue]) -> None:
-        self.cells += int(np.count_nonzero(~np.isnan(values))) + len(invalid)
+    def observe(self, n_numbers: int, invalid: Sequence[InvalidValue]) -> None:
+        self.cells += n_numbers + len(invalid)
         self.invalid += len(invalid)
         self.examples.extend(invalid[: _KEPT - len(self.examples)])
 
