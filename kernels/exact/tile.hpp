@@ -8,6 +8,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "common/turning.hpp"
 #include "exact/grid.hpp"
 #include "exact/rows.hpp"
 #include "exact/sweep/sweep.hpp"
@@ -114,7 +115,12 @@ private:
 
     void copy(const char* corner) {
         scratch_.resize(static_cast<std::size_t>(rows) * columns);
-        if (matrix_.column_stride == sizeof(T))
+        const int64_t size = sizeof(double);
+        if (std::is_same_v<T, double> && matrix_.row_stride == size && matrix_.column_stride % size == 0 &&
+            reinterpret_cast<std::uintptr_t>(corner) % alignof(double) == 0)
+            turn_rows<double>(scratch_.data(), reinterpret_cast<const double*>(corner), matrix_.column_stride / size, 1,
+                              columns, rows, columns);
+        else if (matrix_.column_stride == sizeof(T))
             for (int row = 0; row < rows; ++row) {
                 const Vector<T> values = {corner + row * matrix_.row_stride, sizeof(T)};
                 double* to = scratch_.data() + static_cast<std::size_t>(row) * columns;

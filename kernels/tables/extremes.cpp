@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "common/isa.hpp"
@@ -32,6 +33,23 @@ BAYESWISE_INLINE void widen_by_rows(double* __restrict low, double* __restrict h
         for (int64_t c = 0; c < n_columns; ++c) widen_by(cells[c], low[c], high[c], present[c]);
 }
 
+// The cells of a column that stand side by side: as many columns, which are put together at the end.
+BAYESWISE_INLINE void widen_by_column(double* __restrict low, double* __restrict high, int64_t* __restrict present,
+                                      const double* __restrict cells, int64_t n_rows) {
+    constexpr int64_t kAbreast = 64;  // more than compilers unroll instead of using registers
+    double lows[kAbreast], highs[kAbreast];
+    int64_t counts[kAbreast] = {};
+    std::fill_n(lows, kAbreast, *low);
+    std::fill_n(highs, kAbreast, *high);
+    widen_by_rows(lows, highs, counts, cells, kAbreast, n_rows / kAbreast, kAbreast);
+    for (int64_t k = 0; k < kAbreast; ++k) {
+        *low = lows[k] < *low ? lows[k] : *low;
+        *high = highs[k] > *high ? highs[k] : *high;
+        *present += counts[k];
+    }
+    for (int64_t r = n_rows / kAbreast * kAbreast; r < n_rows; ++r) widen_by(cells[r], *low, *high, *present);
+}
+
 // low, high and present take in the cells of each column; NaN is missing.
 void widen_extremes(Cells values, Vector<double> low, Vector<double> high, Vector<int64_t> present) {
     const int64_t n_rows = values.shape(0), n_columns = values.shape(1);
@@ -46,9 +64,14 @@ void widen_extremes(Cells values, Vector<double> low, Vector<double> high, Vecto
         on_isa<widen_by_rows>(lows, highs, counts, cells, row_step, n_rows, n_columns);
         return;
     }
-    for (int64_t c = 0; c < n_columns; ++c)
+    for (int64_t c = 0; c < n_columns; ++c) {
+        if (row_step == 1) {
+            on_isa<widen_by_column>(lows + c, highs + c, counts + c, cells + c * column_step, n_rows);
+            continue;
+        }
         for (int64_t r = 0; r < n_rows; ++r)
             widen_by(cells[r * row_step + c * column_step], lows[c], highs[c], counts[c]);
+    }
 }
 
 }  // namespace

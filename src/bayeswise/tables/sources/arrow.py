@@ -25,6 +25,7 @@ class ArrowPiece(ColumnPiece):
 
     batch: _kernels.ArrowBatch
     positions: dict[int, int]
+    by_columns = True
 
     @property
     def n_rows(self) -> int:

@@ -243,6 +243,10 @@ class PartPiece:
     def rules(self) -> _kernels.TextRules:
         return self.piece.rules
 
+    @property
+    def by_columns(self) -> bool:
+        return self.piece.by_columns
+
     def column(self, index: int, begin: int, n_rows: int) -> _kernels.Column:
         return self.piece.column(self.places[index], begin, n_rows)
 

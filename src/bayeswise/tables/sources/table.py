@@ -41,6 +41,11 @@ class Piece(Protocol):
         """How text cells are read."""
         ...
 
+    @property
+    def by_columns(self) -> bool:
+        """Whether the cells of a column lie side by side, so that they are sooner copied in this order."""
+        ...
+
     def column(self, index: int, begin: int, n_rows: int) -> _kernels.Column:
         """Rows [begin, begin + n_rows) of the column at this position of the source."""
         ...
@@ -58,6 +63,7 @@ class ColumnPiece(ABC):
     """A piece whose text is text and whose memory is not a matrix, unless it says otherwise."""
 
     rules: _kernels.TextRules = PLAIN
+    by_columns = False
 
     def matrix(self, indices: Sequence[int], begin: int, n_rows: int) -> NDArray[np.float64] | None:
         return None
@@ -176,16 +182,21 @@ class TableChunk:
         return values, self._invalid(column, 0, invalid)
 
     def matrix(self, columns: Sequence[str]) -> tuple[NDArray[np.float64], Mapping[str, Sequence[InvalidValue]]]:
-        values, invalid = self.block(columns)
+        values, invalid = self._filled(columns, by_columns=False)
         return row_by_row(values), invalid
 
     def block(self, columns: Sequence[str]) -> tuple[NDArray[np.float64], Mapping[str, Sequence[InvalidValue]]]:
+        return self._filled(columns, by_columns=self._piece.by_columns)
+
+    def _filled(
+        self, columns: Sequence[str], by_columns: bool
+    ) -> tuple[NDArray[np.float64], Mapping[str, Sequence[InvalidValue]]]:
         indices = self._sweep.source.positions(columns)
         own = self._piece.matrix(indices, self._begin, self.n_rows)
         if own is not None:
             return own, dict.fromkeys(columns, ())
         self._refuse_others(indices)
-        values = np.empty((self.n_rows, len(columns)))
+        values = np.empty((self.n_rows, len(columns)), order="F" if by_columns else "C")
         invalid: dict[str, list[InvalidValue]] = {name: [] for name in columns}
 
         def filled(rows: slice, some: slice) -> list[SpelledNumbers]:
