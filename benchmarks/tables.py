@@ -7,8 +7,7 @@ import re
 import sys
 import time
 from collections import deque
-from collections.abc import Callable, Iterable
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -23,6 +22,7 @@ from bayeswise.tables.partitions import NearSource
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.source import open_source
 from bayeswise.tables.sources.opening import long_file
+from benchmarks.harness import seconds
 
 
 def summary_of(table: Any, target: str, *, threads: int | None = None, batch_rows: int = BATCH_ROWS) -> Summary:
@@ -61,6 +61,12 @@ def peak_megabytes() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit / 1024
 
 
+def _blocks(path: str) -> Iterator[bytes]:
+    with Path(path).open("rb") as file:
+        while block := file.read(1 << 20):
+            yield block
+
+
 def stages(path: str, target: str) -> dict[str, float]:
     """Processor time of what is done to a file, each stage without those before it."""
     source = open_source(path)
@@ -68,22 +74,19 @@ def stages(path: str, target: str) -> dict[str, float]:
     summary_of(path, target)
 
     def busy(work: Callable[[], object]) -> float:
-        before = time.process_time()
-        work()
-        return time.process_time() - before
+        return min(seconds(work, time.process_time) for _ in range(3))
 
-    def swept(chunks: Iterable[object]) -> float:
-        return busy(lambda: deque(chunks, maxlen=0))
+    def swept(chunks: Callable[[], Iterable[object]]) -> float:
+        return busy(lambda: deque(chunks(), maxlen=0))
 
     stages = {}
     if source.textual:
-        with Path(path).open("rb") as file:
-            stages["bytes read"] = swept(iter(partial(file.read, 1 << 20), b""))
-        stages["cells found"] = swept(source.chunks([target]))
+        stages["bytes read"] = swept(lambda: _blocks(path))
+        stages["cells found"] = swept(lambda: source.chunks([target]))
     else:
-        stages["columns decoded"] = swept(source.chunks([*schema.numbers, target]))
-    stages["numbers parsed" if source.textual else "numbers by rows"] = swept(
-        chunk.block(schema.numbers) for chunk in source.chunks(schema.numbers)
+        stages["columns decoded"] = swept(lambda: source.chunks([*schema.numbers, target]))
+    stages["numbers parsed" if source.textual else "numbers copied"] = swept(
+        lambda: (chunk.block(schema.numbers) for chunk in source.chunks(schema.numbers))
     )
     stages["kinds of columns"] = busy(lambda: infer_schema(NearSource(source), target))
     stages["sums"] = busy(lambda: summary_of(path, target))

@@ -159,7 +159,7 @@ def rows(size: Size) -> Iterator[Row]:
     for stage in ("bytes read", "cells found", "numbers parsed", "kinds of columns", "sums"):
         yield Stage(f"CSV of {part.gigabytes:g} GB, processor time: {stage}", partial(_stage, spent, stage))
     of_parquet = cache(lambda: answer_of(part.parquet, "stages"))
-    for stage in ("columns decoded", "numbers by rows", "kinds of columns", "sums"):
+    for stage in ("columns decoded", "numbers copied", "kinds of columns", "sums"):
         yield Stage(f"the same rows as Parquet, processor time: {stage}", partial(_stage, of_parquet, stage))
     yield TimePerByte(f"{name} | read_csv + GaussianNB", whole, part, at_least=3)
     yield Figure(f"{name}: peak memory", lambda: whole.ours["megabytes"], at_most=500, unit="MB")
