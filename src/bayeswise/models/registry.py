@@ -1,7 +1,7 @@
 """The kinds of models that `fit` learns: one entry says all that the rest of the package needs to know of a kind.
 
 Modules are named and imported on demand, so that names cost nothing. A new kind of model is one entry here, its folder,
-its settings in settings/, and the types of its file in files.py.
+its settings in settings/, its overload in fitting.py, and the types of its file in files.py.
 
 >>> [kind.name for kind in MODELS]
 ['naive-bayes', 'averaged', 'gaussian', 'logistic', 'linear', 'tan', 'aode', 'k-dependence', ..., 'tree', 'auto']

@@ -48,7 +48,9 @@ _DIAGRAMS = {  # what only a diagram has, by the format of its file
     ".xdsl": re.compile(rb"<(decision|utility)\s"),
     ".net": re.compile(rb"^\s*(decision|utility)\s+\w", re.MULTILINE),
     ".dne": re.compile(rb"\bkind\s*=\s*(DECISION|UTILITY)\s*;"),
-    ".xmlbif": re.compile(rb"TYPE\s*=\s*[\"'](decision|utility)[\"']", re.IGNORECASE),
+    **dict.fromkeys(
+        (".xmlbif", ".bifxml", ".xml"), re.compile(rb"TYPE\s*=\s*[\"'](decision|utility)[\"']", re.IGNORECASE)
+    ),
 }
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 _MOST_FILES = 2_000

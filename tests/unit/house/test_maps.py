@@ -1,14 +1,20 @@
-"""The maps of the folders: the docstring of a package names every file in it, and no other."""
+"""The maps of the folders: the docstring of a package names every file in it, and no other; lists kept twice agree."""
 
 from __future__ import annotations
 
 import ast
 import re
 import tomllib
+import typing
 from pathlib import Path
 
 import pytest
 
+from bayeswise.cli.commands.models import export
+from bayeswise.cli.commands.network import NetworkFile
+from bayeswise.cli.options import completion
+from bayeswise.exports.dialects import NAMES
+from bayeswise.networks.formats import FORMATS
 from tests.paths import ROOT
 from tests.scheduling import LONG
 
@@ -44,6 +50,22 @@ def test_the_layers_stand_in_one_order_everywhere() -> None:
     assert listed is not None
     assert re.split(r",\s+", listed[1]) == layers
     assert re.findall(r"^\| `(\w+)/` \|", table, re.MULTILINE) == layers
+
+
+def test_the_map_names_the_rooms_of_each_layer() -> None:
+    _, _, table = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8").partition("\n| layer |")
+    rows = re.findall(r"^\| `(\w+)/` \|.*\| (.*)\|$", table, re.MULTILINE)
+    rooms = {layer: set(re.findall(r"`(\w+/)`", inside)) for layer, inside in rows}
+    assert rooms == {layer: {name for name in held(PACKAGE / layer) if name.endswith("/")} for layer in rooms}
+
+
+def test_lists_of_choices_are_those_of_the_formats_and_dialects_there_are() -> None:
+    dialects = typing.get_args(typing.get_type_hints(export.run, include_extras=True)["dialect"])[0]
+    (choices,) = (kind for kind in typing.get_args(dialects) if typing.get_origin(kind) is typing.Literal)
+    assert typing.get_args(choices) == NAMES
+    assert set(completion._NETWORKS) == set(FORMATS)
+    in_help = re.findall(r"\.\w+", typing.get_args(NetworkFile)[1].help)
+    assert {FORMATS[suffix] for suffix in in_help if suffix in FORMATS} == set(FORMATS.values())
 
 
 def test_files_of_tests_that_are_scheduled_first_are_there() -> None:

@@ -24,7 +24,8 @@ _SAMPLE = 1 << 16  # bytes of a table that are looked at
 _LARGEST = 1 << 20  # bytes of a model's document that are parsed
 _MOST = 200  # more names than this do not help
 _MODEL = ".bayeswise"
-_NOT_TABLES = (_MODEL, ".toml", ".bif", ".xdsl", ".net", ".xmlbif", ".dne", ".uai", ".html", ".png", ".svg", ".pdf")
+_NETWORKS = (".bif", ".xmlbif", ".bifxml", ".xml", ".net", ".xdsl", ".dne", ".uai")  # a test compares them with FORMATS
+_NOT_TABLES = (_MODEL, *_NETWORKS, ".toml", ".html", ".png", ".svg", ".pdf")
 _TEXT = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat", "")
 
 
