@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -13,15 +13,15 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from benchmarks.quality.development import DEVELOPMENT, NONLINEAR
+from benchmarks.quality.development import DEVELOPMENT, NONLINEAR, SHARP
 from benchmarks.quality.measures import MEASURES, cost_table, critical_difference, mean_ranks, measured
-from benchmarks.quality.methods import ours, peers, tuned_threshold
+from benchmarks.quality.methods import MORE_PEERS, PEERS, ours, peers, tuned_threshold
 from benchmarks.quality.reporting import REPORTING
 from benchmarks.quality.tables import Table, Tables
 
 TUNED = "TunedThreshold of logistic regression"
 UNCALIBRATED = "auto, not calibrated"
-SETS = {"development": DEVELOPMENT, "nonlinear": NONLINEAR, "reporting": REPORTING}
+SETS = {"development": DEVELOPMENT, "nonlinear": NONLINEAR, "sharp": SHARP, "reporting": REPORTING}
 Measured = dict[str, dict[str, float]]  # by method and measure
 Scores = dict[str, Measured]  # by table
 
@@ -71,7 +71,7 @@ def folds_of(table: Table, n_folds: int, seed: int) -> Iterator[tuple[np.ndarray
     yield from StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(*table)
 
 
-def evaluated(table: Table, train: np.ndarray, test: np.ndarray, *, with_peers: bool) -> Measured:
+def evaluated(table: Table, train: np.ndarray, test: np.ndarray, *, names_of_peers: Sequence[str]) -> Measured:
     """All measures of all methods on one fold."""
     frame, y = table
     states = sorted(y.unique())
@@ -80,9 +80,9 @@ def evaluated(table: Table, train: np.ndarray, test: np.ndarray, *, with_peers: 
     asked = frame.iloc[test].reset_index(drop=True)
     truth = np.array([states.index(label) for label in y.iloc[test]])
     posteriors = ours(*parts, asked, states)
-    posteriors |= peers(*parts, asked, states) if with_peers else {}
+    posteriors |= peers(*parts, asked, states, names_of_peers)
     found = {name: measured(posterior, truth, states.index(rare)) for name, posterior in posteriors.items()}
-    if with_peers and len(states) == 2:
+    if TUNED in names_of_peers and len(states) == 2:
         found[TUNED] = _costs_of_tuned(*parts, asked, states, rare, truth)
     return found
 
@@ -121,9 +121,7 @@ def excess(scores: Scores) -> dict[str, tuple[float, float]]:
 
 
 def _is_peer(name: str) -> bool:
-    from benchmarks.quality.methods import PEERS
-
-    return name in PEERS or name == TUNED
+    return name in PEERS or name in MORE_PEERS or name == TUNED
 
 
 def lines_of(scores: Scores) -> Iterator[str]:
@@ -140,6 +138,12 @@ def lines_of(scores: Scores) -> Iterator[str]:
         yield "   " + ", ".join(f"{name} {by['log-loss']:.4f}" for name, by in found.items())
     for measure in MEASURES:
         yield _line_of_ranks(f"{measure}", scores, measure)
+    for measure in MEASURES:
+        shown = [
+            name for name in next(iter(scores.values())) if all(measure in by.get(name, {}) for by in scores.values())
+        ]
+        means = {name: float(np.mean([by[name][measure] for by in scores.values()])) for name in shown}
+        yield f"{measure}, mean of {len(scores)} tables: " + ", ".join(f"{name} {means[name]:.4f}" for name in means)
     of_two = {table: found for table, found in scores.items() if TUNED in found}
     for measure in ("cost 1:1", "cost 5:1") if of_two else ():
         auto, tuned = (np.mean([found[name][measure] for found in of_two.values()]) for name in ("auto", TUNED))
@@ -162,7 +166,7 @@ def run(
     *,
     n_folds: int,
     n_seeds: int,
-    with_peers: bool,
+    names_of_peers: Sequence[str],
     tell: Callable[[str], None],
     kept: Kept | None = None,
 ) -> Scores:
@@ -176,7 +180,7 @@ def run(
                 if (name, seed, fold) in kept.found:
                     continue
                 began = time.process_time()
-                kept.keep(name, seed, fold, evaluated(table, *folds[name][fold], with_peers=with_peers))
+                kept.keep(name, seed, fold, evaluated(table, *folds[name][fold], names_of_peers=names_of_peers))
                 tell(f"{name}, seed {seed}, fold {fold}: {time.process_time() - began:.0f} s of CPU")
     scores = kept.scores()
     return {name: scores[name] for name in tables}
@@ -188,7 +192,14 @@ def main() -> None:
     parser.add_argument("--tables", nargs="*", help="only these")
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--no-peers", action="store_true", help="ours only")
+    parser.add_argument(
+        "--peers",
+        nargs="*",
+        default=[*PEERS, TUNED],
+        choices=[*PEERS, *MORE_PEERS, TUNED],
+        metavar="NAME",
+        help="these of scikit-learn's beside ours, or none; all but early stopping, unless told",
+    )
     parser.add_argument("--keep", metavar="FILE", help="keep the figures of each fold there, and go on from those kept")
     parser.add_argument("--only-kept", action="store_true", help="show the figures that are kept, and learn nothing")
     asked = parser.parse_args()
@@ -202,7 +213,7 @@ def main() -> None:
                 tables,
                 n_folds=asked.folds,
                 n_seeds=asked.seeds,
-                with_peers=not asked.no_peers,
+                names_of_peers=asked.peers,
                 tell=lambda text: print(text, flush=True),
                 kept=kept,
             )

@@ -134,6 +134,94 @@ def interactions(n: int, seed: int) -> Table:
     return numbers(X, g.random(n) < 1 / (1 + np.exp(-1.5 * score)))
 
 
+# -- classes that columns leave little doubt about ---------------------------------------------------------------
+def decision_list(n: int, seed: int, noise: float = 0.0) -> Table:
+    """36 answers about the places of six pieces, and the class of the first of 14 rules that applies.
+
+    A rule is a conjunction of one to four answers; a class is wrong as often as `noise` says.
+    """
+    g = np.random.default_rng(seed)
+    place = g.integers(0, 8, (n, 6))
+    frame = pd.DataFrame()
+    for j in range(36):
+        one, other = g.choice(6, 2, replace=False)
+        apart, kind = place[:, one] - place[:, other], j % 4
+        if kind == 3:
+            frame[f"q{j}"] = np.array(["left", "same", "right"])[np.sign(apart) + 1]
+        else:
+            limit = int(g.integers(0, 4))
+            asked = [apart > limit, np.abs(apart) <= limit, place[:, one] >= 2 + limit][kind]
+            frame[f"q{j}"] = np.where(asked, "t", "f")
+    y, decided = np.zeros(n, dtype=int), np.zeros(n, dtype=bool)
+    for k in range(14):
+        applies = ~decided
+        for name in g.choice(frame.columns, int(g.integers(1, 5)), replace=False):
+            applies &= (frame[name] == g.choice(frame[name].unique())).to_numpy()
+        y[applies] = k % 2
+        decided |= applies
+    y ^= g.random(n) < noise
+    return frame, pd.Series(np.where(y, "won", "lost"), name="y")
+
+
+def rule_tree(n: int, seed: int, depth: int = 6, noise: float = 0.0) -> Table:
+    """30 categories of two or three levels, and a tree of questions about them with a class at each end."""
+    g = np.random.default_rng(seed)
+    levels = [list("ab") if j % 3 else list("abc") for j in range(30)]
+    frame = pd.DataFrame({f"c{j}": g.choice(known, n) for j, known in enumerate(levels)})
+    node = np.ones(n, dtype=int)
+    for level in range(depth):
+        for k in range(1 << level, 2 << level):
+            name = frame.columns[int(g.integers(0, 12))]
+            yes = (frame[name] == "a").to_numpy()
+            node = np.where(node == k, 2 * k + yes, node)
+    of_leaf = g.integers(0, 2, 2 << depth)
+    y = of_leaf[node] ^ (g.random(n) < noise)
+    return frame, pd.Series(np.where(y, "yes", "no"), name="y")
+
+
+def pixels(n: int, seed: int, classes: int = 10) -> Table:
+    """Strokes on a grid of 8 x 8, each drawn a little elsewhere, thicker or thinner: brightness from 0 to 16."""
+    g = np.random.default_rng(seed)
+    ends = g.uniform(0.5, 6.5, (classes, 4, 2))  # three strokes for each class
+    y = g.integers(0, classes, n)
+    grid = np.stack(np.meshgrid(np.arange(8), np.arange(8), indexing="ij"), axis=-1).reshape(-1, 2)
+    drawn = ends[y] + 0.45 * g.normal(size=(n, 4, 2)) + 0.35 * g.normal(size=(n, 1, 2))
+    width = np.exp(0.2 * g.normal(size=(n, 1)))
+    least = np.full((n, 64), np.inf)
+    for k in range(3):
+        start, way = drawn[:, k, None], drawn[:, k + 1, None] - drawn[:, k, None]
+        along = np.clip(((grid - start) * way).sum(axis=2) / np.maximum((way**2).sum(axis=2), 1e-9), 0.0, 1.0)
+        least = np.minimum(least, ((grid - start - along[:, :, None] * way) ** 2).sum(axis=2))
+    bright = 16.0 * np.exp(-least / (0.7 * width) ** 2) + 0.7 * g.normal(size=(n, 64))
+    return numbers(np.clip(np.round(bright), 0, 16), y)
+
+
+def fragments(n: int, seed: int, classes: int = 6) -> Table:
+    """Nine numbers that rise and fall together, some 0 in most rows, of kinds that overlap and are not equally many."""
+    g = np.random.default_rng(seed)
+    share = 1.0 / np.arange(1, classes + 1)
+    y = g.choice(classes, n, p=share / share.sum())
+    mixing = g.normal(size=(4, 9))
+    centre, spread = 1.3 * g.normal(size=(classes, 4)), np.exp(0.4 * g.normal(size=(classes, 4)))
+    hidden = centre[y] + spread[y] * g.standard_t(4, size=(n, 4))
+    X = hidden @ mixing + 0.4 * g.normal(size=(n, 9))
+    X[:, 6:] = np.where(X[:, 6:] > np.quantile(X[:, 6:], 0.6, axis=0), X[:, 6:], 0.0)
+    return numbers(np.round(X, 2), y)
+
+
+def animals(n: int, seed: int, classes: int = 7) -> Table:
+    """15 flags and a count, which kinds have or have not with few exceptions; some kinds are rare."""
+    g = np.random.default_rng(seed)
+    share = 1.0 / np.arange(1, classes + 1)
+    y = g.choice(classes, n, p=share / share.sum())
+    has = np.where(g.random((classes, 15)) < 0.8, g.integers(0, 2, (classes, 15)), g.random((classes, 15)))
+    flags = g.random((n, 15)) < np.clip(has[y], 0.03, 0.97)
+    frame = pd.DataFrame(np.where(flags, "true", "false"), columns=[f"f{j}" for j in range(15)])
+    legs = g.choice([0.0, 2.0, 4.0, 6.0], classes)
+    frame["legs"] = np.where(g.random(n) < 0.05, g.choice([0.0, 2.0, 4.0, 5.0, 6.0, 8.0], n), legs[y])
+    return frame, pd.Series([f"k{k}" for k in y], name="y")
+
+
 DEVELOPMENT: Tables = {
     "iris": bundled(datasets.load_iris),
     "wine": bundled(datasets.load_wine),
@@ -168,3 +256,25 @@ NONLINEAR: Tables = {
     "interactions": lambda: interactions(20_000, 71),
 }
 """Those where gradient-boosted trees would be expected to win; settings may be chosen by them, too."""
+
+SHARP: Tables = {
+    "decision list": lambda: decision_list(3_000, 81),
+    "decision list, noise": lambda: decision_list(3_000, 82, 0.02),
+    "decision list, fewer": lambda: decision_list(1_200, 83),
+    "decision list, few": lambda: decision_list(700, 84),
+    "rule tree": lambda: rule_tree(3_000, 85),
+    "rule tree, noise": lambda: rule_tree(3_000, 86, 5, 0.02),
+    "rule tree, fewer": lambda: rule_tree(1_200, 87, 4),
+    "pixels": lambda: pixels(1_500, 88),
+    "pixels, fewer": lambda: pixels(700, 89, 6),
+    "fragments": lambda: fragments(200, 90),
+    "fragments, other": lambda: fragments(200, 91),
+    "fragments of two": lambda: fragments(160, 92, 2),
+    "fragments, more": lambda: fragments(600, 93),
+    "animals": lambda: animals(100, 94),
+    "animals, other": lambda: animals(100, 95),
+    "animals, third": lambda: animals(100, 96),
+    "animals of four": lambda: animals(100, 97, 4),
+}
+"""Those whose classes columns leave little doubt about: rules, pictures, few rows of many kinds. Settings may be chosen
+by them, too."""

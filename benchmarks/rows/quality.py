@@ -8,9 +8,10 @@ from functools import cache
 
 from bayeswise.evaluation.model_comparison import names_of_classifiers
 from benchmarks.harness import Outcome, Row, Size
-from benchmarks.quality.__main__ import Scores, excess, lines_of, ranked, run
+from benchmarks.quality.__main__ import TUNED, Scores, excess, lines_of, ranked, run
 from benchmarks.quality.development import rings
 from benchmarks.quality.measures import MEASURES
+from benchmarks.quality.methods import PEERS
 from benchmarks.quality.noise import covered
 from benchmarks.quality.reporting import REPORTING
 
@@ -62,7 +63,8 @@ def _scores(scale: float) -> Scores:
     small = scale < SMALL
     tables = {"rings": lambda: rings(100, 1)} if small else REPORTING
     tell: Callable[[str], None] = (lambda text: None) if small else (lambda text: print(text, flush=True))
-    scores = run(tables, n_folds=2 if small else 5, n_seeds=max(1, round(3 * scale)), with_peers=not small, tell=tell)
+    peers = () if small else (*PEERS, TUNED)
+    scores = run(tables, n_folds=2 if small else 5, n_seeds=max(1, round(3 * scale)), names_of_peers=peers, tell=tell)
     for line in lines_of(scores):
         tell(line)
     return scores

@@ -29,6 +29,7 @@ void bind_student_t(nb::module_& m);
 void bind_dependences(nb::module_& m);
 void bind_cuts(nb::module_& m);
 void bind_pair_counts(nb::module_& m);
+void bind_boosted_trees(nb::module_& m);
 }  // namespace bayeswise::models
 namespace bayeswise::networks {
 void bind_factors(nb::module_& m);
@@ -76,6 +77,7 @@ NB_MODULE(_kernels, m) {
     decisions::bind_decisions(m);
     decisions::bind_diagrams(m);
     models::bind_pair_counts(m);
+    models::bind_boosted_trees(m);
     networks::bind_family_scores(m);
     networks::bind_expected_counts(m);
     networks::bind_sequences(m);

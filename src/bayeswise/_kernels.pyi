@@ -528,6 +528,38 @@ def count_family(
 ) -> None:
     """Adds how often each combination occurs; columns is (n_columns, n_rows), the last of the scope changes fastest."""
 
+def grow_tree(
+    codes: npt.NDArray[np.uint8],
+    n_bins: IntArray,
+    slope: FloatArray,
+    curvature: FloatArray,
+    depth: int,
+    least_curvature: float,
+    ridge: float,
+    feature: IntArray,
+    bin: IntArray,
+    leaf: IntArray,
+) -> None:
+    """The questions of a tree of Newton steps, and the leaf of each row, from 0 on.
+
+    codes is (n_rows, n_features); the first rows, those that have a slope, are learned from. Node k asks whether a code
+    is at least bin[k], and 2 k + 2 comes after yes, 2 k + 1 after no; bin 0 asks nothing, and no is the answer.
+    """
+
+def add_by_feature(
+    numbers: FloatArray,
+    state: IntArray,
+    feature: IntArray,
+    threshold: FloatArray,
+    value: FloatArray,
+    added: FloatArray,
+) -> None:
+    """added[row, state, feature] += what the questions of trees about a feature add to the score of a state.
+
+    A question moves a row from the value of its node to that of the node after it; all but numbers and added have one
+    row for each tree.
+    """
+
 def pair_counts(codes: Codes, sizes: IntArray, groups: Groups, weights: IntArray | None, table: IntArray) -> None:
     """Fills a table of zeros, (n_groups, S, S) with S = sum(sizes + 1): how often two slots occur in one row.
 

@@ -12,6 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.logspace import log
@@ -23,7 +24,7 @@ from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Column, Schema
 
-RIDGE = 0.1  # added to the curvature of a branch
+RIDGE = 1.0  # added to the curvature of a branch
 _ROWS = 10_000  # at a time
 _DEEPEST = 16
 
@@ -39,7 +40,7 @@ class Trees:
     value: FloatArray  # (n_trees, 2^(depth + 1) - 1) what is added on average by the rows of each node
     start: FloatArray  # (n_states,) log-odds before any tree
     rate: float  # the share of a Newton step that a tree goes
-    loss: float = 0.0  # the log-loss of the fifth of the rows that said how many trees there are
+    loss: float = 0.0  # the log-loss of the left-out rows that said how many trees there are
 
     def refuse_impossible(self) -> None:
         """Nodes that are not those of trees of one depth, or not finite."""
@@ -58,24 +59,17 @@ class Trees:
 
     def scores(self, numbers: FloatArray) -> FloatArray:
         """(n_rows, n_states) what a row's leaves add up to."""
-        found = np.tile(self.start, (len(numbers), 1))
-        for k, state in enumerate(self.state.tolist()):
-            found[:, state] += self.value[k, self._leaves(k, numbers) + (1 << self.depth) - 1]
+        found = np.tile(self.start + self.roots, (len(numbers), 1))
+        for first in range(0, len(numbers), _ROWS):
+            part = slice(first, first + _ROWS)
+            found[part] += self.by_feature(numbers[part]).sum(axis=2)
         return found
 
     def by_feature(self, numbers: FloatArray) -> FloatArray:
         """(n_rows, n_states, n_features) what each number adds; with the values of the roots, all sum to `scores`."""
         found = np.zeros((len(numbers), len(self.start), numbers.shape[1]))
-        rows = np.arange(len(numbers))
-        for state, feature, threshold, value in zip(
-            self.state.tolist(), self.feature, self.threshold, self.value, strict=True
-        ):
-            node = np.zeros(len(numbers), dtype=np.int64)
-            for _ in range(self.depth):
-                asked = feature[node]
-                after = 2 * node + 1 + (numbers[rows, asked] >= threshold[node])
-                found[rows, state, asked] += value[after] - value[node]
-                node = after
+        rows = np.ascontiguousarray(numbers, dtype=np.float64)
+        _kernels.add_by_feature(rows, self.state, self.feature, self.threshold, self.value, found)
         return found
 
     def estimated(self, numbers: FloatArray, groups: IntArray, weights: FloatArray) -> Trees:

@@ -1,175 +1,231 @@
 """Trees, each of what the trees before it leave unexplained: interactions of any columns, found by rows.
 
-The questions of a tree and the values of its leaves are Newton steps of the log-loss (gradient boosting). So many trees
-are grown as lower the log-loss of a fifth of the rows that no tree has seen, and then as many from all rows.
+The questions of a tree and the values of its leaves are Newton steps of the log-loss (gradient boosting). Trees are
+grown without the rows of each fold, all folds side by side, for as many rounds as lower the log-loss of the rows left
+out; then as many from all rows. What is said of a left-out row comes from as many rounds as the rows of the other folds
+call for.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.models.auto.boosted_trees import RIDGE, AsTrees, Trees, start_of, summed, values_of
+from bayeswise.foundation.errors import FitError
+from bayeswise.models.auto.boosted_trees import RIDGE, AsTrees, Trees, start_of, values_of
 from bayeswise.models.auto.inputs import AsNumbers
-from bayeswise.posteriors.calibration import turns
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
+from bayeswise.tables.schema.schema import Schema
 
 BINS = 32  # of a number; questions are about their borders
-MOST_ROUNDS, PATIENCE = 200, 15  # rounds without a gain on left-out rows end the search
-LEAST_CURVATURE = 3.0  # of a branch: the sum of p (1 - p) of its rows
-_LEFT_OUT = 5  # every fifth row says how many trees there are
-_NO_GAIN = 1e-9
-
-
-def grown(base: AsNumbers, batch: Batch, depth: int, rate: float) -> AsTrees:
-    """Trees over all columns of rows."""
-    weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
-    groups = np.asarray(batch.groups).astype(np.int64)
-    return AsTrees(base, boosted(base.batch(batch).values, groups, len(batch.group_labels), weights, depth, rate))
-
-
-def boosted(
-    numbers: FloatArray, groups: IntArray, n_states: int, weights: FloatArray, depth: int, rate: float
-) -> Trees:
-    """Trees of rows of numbers.
-
-    >>> x = np.random.default_rng(0).normal(size=(600, 2))
-    >>> trees = boosted(x, (x[:, 0] * x[:, 1] > 0).astype(int), 2, np.ones(600), depth=3, rate=0.3)
-    >>> bool(((trees.scores(x)[:, 1] > 0) == (x[:, 0] * x[:, 1] > 0)).mean() > 0.95), trees.loss < 0.3
-    (True, True)
-    """
-    left_out = turns(groups, _LEFT_OUT) == 0
-    grown = _Growing.of(numbers[~left_out], groups[~left_out], n_states, weights[~left_out], depth, rate)
-    asked, truth, mass = numbers[left_out], groups[left_out], weights[left_out]
-    scores = np.tile(grown.start, (len(asked), 1))
-    losses = [_loss(scores, truth, mass)]
-    while len(losses) <= MOST_ROUNDS and len(losses) - int(np.argmin(losses)) <= PATIENCE:
-        scores = scores + replace(grown.round(), start=np.zeros(n_states)).scores(asked)
-        losses.append(_loss(scores, truth, mass))
-    whole = _Growing.of(numbers, groups, n_states, weights, depth, rate)
-    parts = [whole.round() for _ in range(int(np.argmin(losses)))]
-    return replace(_joined(parts, whole.start, depth, rate), loss=float(min(losses)))
-
-
-def _joined(parts: list[Trees], start: FloatArray, depth: int, rate: float) -> Trees:
-    nodes = (1 << depth) - 1
-    nothing = Trees(
-        depth,
-        np.empty(0, dtype=np.int64),
-        np.empty((0, nodes), dtype=np.int64),
-        np.empty((0, nodes)),
-        np.empty((0, 2 * nodes + 1)),
-        start,
-        rate,
-    )
-    every = [nothing, *parts]
-    return Trees(
-        depth,
-        np.concatenate([part.state for part in every]),
-        np.concatenate([part.feature for part in every]),
-        np.concatenate([part.threshold for part in every]),
-        np.concatenate([part.value for part in every]),
-        start,
-        rate,
-    )
-
-
-def _loss(scores: FloatArray, truth: IntArray, mass: FloatArray) -> float:
-    """The mean log-loss of rows."""
-    own = log_posterior(scores)[np.arange(len(truth)), truth]
-    return float(-(mass * own).sum() / mass.sum()) if len(truth) else 0.0
+MOST_ROUNDS, PATIENCE = 300, 20  # rounds without a gain on left-out rows end the search
+LEAST_CURVATURE = 0.1  # of a branch: the sum of p (1 - p) of its rows, which is small where classes are nearly known
+_A_FIRST_LOOK = 0.2  # of the rows: so many tell whether all folds are worth growing
 
 
 @dataclass(eq=False)
-class _Growing:
-    """Rows, and the scores that the trees so far give them."""
+class TreesInFolds:
+    """Trees that never saw the rows of one fold, for each fold."""
 
-    codes: IntArray  # (n_rows, n_features) the bin of each number
+    schema: Schema
+    batch: Batch
+    folds: IntArray  # (n_rows,)
+    depth: int
+    rate: float
+    _without: list[_WithoutFold] = field(default_factory=list)  # those that have begun to grow
+
+    @property
+    def _n_folds(self) -> int:
+        return int(self.folds.max()) + 1
+
+    def first_look(self) -> tuple[FloatArray, float]:
+        """(n,) the rows of the first folds, a fifth of all, and their mean log-loss under the best number of rounds."""
+        n_first = max(1, round(_A_FIRST_LOOK * self._n_folds))
+        losses = self._searched(n_first)
+        rows = np.concatenate([each.inside for each in self._without])
+        mass = sum(each.mass for each in self._without)
+        return rows, float(losses.min()) / max(mass, 1e-300)
+
+    def left_out(self) -> FloatArray:
+        """(n_rows, n_states) log p(state | row) of trees without the row; how many, its fold has no say in."""
+        losses = self._searched(self._n_folds)
+        found = np.empty((self.batch.n_rows, len(self.batch.group_labels)))
+        for each in self._without:
+            others = losses - each.losses[: len(losses)]
+            found[each.inside] = each.log_posterior_after(int(np.argmin(others)))
+        return found
+
+    def of_all_rows(self) -> AsTrees:
+        """Trees of all rows, as many rounds as lower the log-loss of left-out rows."""
+        losses = self._searched(self._n_folds)
+        base = AsNumbers.of(self.schema, self.batch)
+        growing = Growing.of(base, self.batch, self.batch.take(np.empty(0, dtype=np.int64)), self.depth, self.rate)
+        for _ in range(int(np.argmin(losses))):
+            growing.round()
+        mass = sum(each.mass for each in self._without)
+        return AsTrees(base, replace(growing.trees(), loss=float(losses.min()) / max(mass, 1e-300)))
+
+    def _searched(self, n_folds: int) -> FloatArray:
+        """(n_rounds + 1,) the log-loss of the rows of the first folds after each round, until it no longer falls."""
+        for fold in range(len(self._without), n_folds):
+            inside, outside = np.flatnonzero(self.folds == fold), np.flatnonzero(self.folds != fold)
+            if len(inside) and len(outside):
+                self._without.append(_WithoutFold.of(self, inside, outside))
+        losses: list[float] = []
+        while len(losses) <= MOST_ROUNDS and len(losses) - (int(np.argmin(losses)) if losses else 0) <= PATIENCE:
+            losses.append(sum(each.loss_after(len(losses)) for each in self._without))
+        return np.array(losses)
+
+
+@dataclass(eq=False)
+class _WithoutFold:
+    """Trees of all rows but those of a fold, and the log-loss of these after each round."""
+
+    inside: IntArray  # the rows of the fold
+    truth: IntArray
+    weights: FloatArray
+    numbers: FloatArray
+    growing: Growing
+    losses: list[float]
+
+    @classmethod
+    def of(cls, trees: TreesInFolds, inside: IntArray, outside: IntArray) -> _WithoutFold:
+        learned, left = trees.batch.take(outside), trees.batch.take(inside)
+        base = AsNumbers.of(trees.schema, learned)
+        growing = Growing.of(base, learned, left, trees.depth, trees.rate)
+        truth = np.asarray(left.groups).astype(np.int64)
+        found = cls(inside, truth, _weights(left), base.batch(left).values, growing, [])
+        found.losses.append(found._loss())
+        return found
+
+    @property
+    def mass(self) -> float:
+        return float(self.weights.sum())
+
+    def loss_after(self, n_rounds: int) -> float:
+        while len(self.losses) <= n_rounds:
+            self.growing.round()
+            self.losses.append(self._loss())
+        return self.losses[n_rounds]
+
+    def log_posterior_after(self, n_rounds: int) -> FloatArray:
+        return log_posterior(self.growing.trees(n_rounds).scores(self.numbers))
+
+    def _loss(self) -> float:
+        log_own = log_posterior(self.growing.scores_beside)[np.arange(len(self.truth)), self.truth]
+        return float(-(self.weights * log_own).sum())
+
+
+def _weights(batch: Batch) -> FloatArray:
+    return np.ones(batch.n_rows) if batch.weights is None else batch.weights
+
+
+@dataclass(eq=False)
+class Growing:
+    """Rows that trees learn from and rows beside them, and the scores that the trees so far give them."""
+
+    codes: np.ndarray  # (n_rows + n_beside, n_features) the bin of each number
     borders: list[FloatArray]
     truth: FloatArray  # (n_rows, n_states) 1 for the class of a row
-    weights: FloatArray
-    scores: FloatArray
+    weights: FloatArray  # (n_rows,)
+    scores: FloatArray  # (n_rows + n_beside, n_states)
     start: FloatArray
     depth: int
     rate: float
+    parts: list[Trees] = field(default_factory=list)  # one for each tree
 
     @classmethod
-    def of(
-        cls, numbers: FloatArray, groups: IntArray, n_states: int, weights: FloatArray, depth: int, rate: float
-    ) -> _Growing:
+    def of(cls, base: AsNumbers, batch: Batch, beside: Batch, depth: int, rate: float) -> Growing:
+        """Before the first tree."""
+        if not base.features:
+            raise FitError("no column has two values that are not rare", fix="leave trees out")
+        numbers, others = base.batch(batch).values, base.batch(beside).values
+        groups = np.asarray(batch.groups).astype(np.int64)
+        return cls.of_numbers(numbers, groups, len(batch.group_labels), _weights(batch), others, depth, rate)
+
+    @classmethod
+    def of_numbers(
+        cls,
+        numbers: FloatArray,
+        groups: IntArray,
+        n_states: int,
+        weights: FloatArray,
+        beside: FloatArray,
+        depth: int,
+        rate: float,
+    ) -> Growing:
+        """Before the first tree.
+
+        >>> x = np.random.default_rng(0).normal(size=(600, 2))
+        >>> growing = Growing.of_numbers(x, (x[:, 0] * x[:, 1] > 0).astype(int), 2, np.ones(600), x[:0], 3, 0.3)
+        >>> for _ in range(30):
+        ...     growing.round()
+        >>> bool(((growing.trees().scores(x)[:, 1] > 0) == (x[:, 0] * x[:, 1] > 0)).mean() > 0.95)
+        True
+        """
         borders = [_borders(column) for column in numbers.T]
-        codes = [np.searchsorted(known, x, side="right") for known, x in zip(borders, numbers.T, strict=True)]
+        both = np.concatenate([numbers, beside])
+        codes = [np.searchsorted(known, x, side="right") for known, x in zip(borders, both.T, strict=True)]
         truth = np.eye(n_states)[groups]
         start = start_of(truth, weights)
-        scores = np.tile(start, (len(numbers), 1))
-        return cls(np.column_stack(codes).astype(np.int64), borders, truth, weights, scores, start, depth, rate)
+        scores = np.tile(start, (len(both), 1))
+        return cls(np.column_stack(codes).astype(np.uint8), borders, truth, weights, scores, start, depth, rate)
 
-    def round(self) -> Trees:
-        """The next trees: one of two classes, one for each of more; the scores of the rows follow."""
-        share = np.exp(log_posterior(self.scores))
+    @property
+    def scores_beside(self) -> FloatArray:
+        """(n_beside, n_states) of the rows that no tree learns from."""
+        return self.scores[len(self.truth) :]
+
+    @property
+    def _states(self) -> list[int]:
+        """The classes whose log-odds trees add to: of two, the second."""
         n_states = self.truth.shape[1]
-        states = [1] if n_states == 2 else list(range(n_states))
-        parts = []
-        for state in states:
-            p = share[:, state]
+        return [1] if n_states == 2 else list(range(n_states))
+
+    def round(self) -> None:
+        """The next trees: one of two classes, one for each of more; the scores of the rows follow."""
+        share = np.exp(log_posterior(self.scores[: len(self.truth)]))
+        for state in self._states:
+            p = np.ascontiguousarray(share[:, state])
             tree, leaf = self._tree(state, self.weights * (self.truth[:, state] - p), self.weights * p * (1.0 - p))
-            self.scores[:, state] += tree.value[0, leaf]
-            parts.append(tree)
-        return _joined(parts, self.start, self.depth, self.rate)
+            self.scores[:, state] += tree.value[0, leaf + (1 << self.depth) - 1]
+            self.parts.append(tree)
 
     def _tree(self, state: int, slope: FloatArray, curvature: FloatArray) -> tuple[Trees, IntArray]:
-        n_rows, n_features = self.codes.shape
-        rows = np.arange(n_rows)
-        node = np.zeros(n_rows, dtype=np.int64)  # of the nodes of one depth, from 0 on
-        asked, thresholds = [], []
-        cells = np.arange(n_features) * BINS + self.codes
-        slopes, curvatures = (np.repeat(each, n_features) for each in (slope, curvature))
-        for level in range(self.depth):
-            n_nodes = 1 << level
-            place = (node[:, None] * (n_features * BINS) + cells).ravel()
-            shape = n_nodes, n_features, BINS
-            feature, at = _best_questions(
-                summed(place, slopes, n_nodes * n_features * BINS).reshape(shape),
-                summed(place, curvatures, n_nodes * n_features * BINS).reshape(shape),
-            )
-            node = 2 * node + (self.codes[rows, feature[node]] >= at[node])
-            asked.append(feature)
-            thresholds.append(
-                [
-                    self.borders[j][k - 1] if k < BINS else np.inf
-                    for j, k in zip(feature.tolist(), at.tolist(), strict=True)
-                ]
-            )
-        value = values_of(node, slope, curvature, self.depth, self.rate)
-        tree = Trees(
+        n_nodes = (1 << self.depth) - 1
+        feature, border = np.empty(n_nodes, dtype=np.int64), np.empty(n_nodes, dtype=np.int64)
+        leaf = np.empty(len(self.codes), dtype=np.int64)
+        n_bins = np.array([len(known) + 1 for known in self.borders])
+        _kernels.grow_tree(
+            self.codes, n_bins, slope, curvature, self.depth, LEAST_CURVATURE, RIDGE, feature, border, leaf
+        )
+        threshold = np.array(
+            [self.borders[j][k - 1] if k else np.inf for j, k in zip(feature.tolist(), border.tolist(), strict=True)]
+        )
+        value = values_of(leaf[: len(slope)], slope, curvature, self.depth, self.rate)
+        one = Trees(self.depth, np.array([state]), feature[None], threshold[None], value[None], self.start, self.rate)
+        return one, leaf
+
+    def trees(self, n_rounds: int | None = None) -> Trees:
+        """Those of so many rounds, or all."""
+        parts = self.parts if n_rounds is None else self.parts[: n_rounds * len(self._states)]
+        nodes = (1 << self.depth) - 1
+        return Trees(
             self.depth,
-            np.array([state]),
-            np.concatenate(asked)[None],
-            np.concatenate(thresholds)[None],
-            value[None],
+            np.array([part.state[0] for part in parts], dtype=np.int64),
+            np.array([part.feature[0] for part in parts], dtype=np.int64).reshape(-1, nodes),
+            np.array([part.threshold[0] for part in parts], dtype=np.float64).reshape(-1, nodes),
+            np.array([part.value[0] for part in parts], dtype=np.float64).reshape(-1, 2 * nodes + 1),
             self.start,
             self.rate,
         )
-        return tree, node + (1 << self.depth) - 1
 
 
 def _borders(x: FloatArray) -> FloatArray:
     """Up to BINS - 1 numbers that divide the values into parts of the same size."""
     found = np.unique(np.quantile(x, np.arange(1, BINS) / BINS, method="inverted_cdf"))
     return np.asarray(found[found > x.min(initial=np.inf)])
-
-
-def _best_questions(slopes: FloatArray, curvatures: FloatArray) -> tuple[IntArray, IntArray]:
-    """(n_nodes,) the number and the bin, from which on the answer is yes, of the largest gain; BINS: nothing gains."""
-    above, above_mass = (each[:, :, ::-1].cumsum(axis=2)[:, :, ::-1] for each in (slopes, curvatures))
-    total, mass = above[:, :1, :1], above_mass[:, :1, :1]
-    below, below_mass = total - above, mass - above_mass
-    gain = above**2 / (above_mass + RIDGE) + below**2 / (np.maximum(below_mass, 0.0) + RIDGE)
-    possible = (above_mass >= LEAST_CURVATURE) & (below_mass >= LEAST_CURVATURE)
-    gain = np.where(possible, gain - total**2 / (mass + RIDGE), -1.0).reshape(len(slopes), -1)
-    best = gain.argmax(axis=1)
-    gains = gain[np.arange(len(gain)), best] > _NO_GAIN
-    return best // BINS, np.where(gains, best % BINS, BINS)

@@ -11,11 +11,12 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.models.auto.boosted_trees import AsTrees
-from bayeswise.models.auto.boosting import grown
+from bayeswise.models.auto.boosting import TreesInFolds
 from bayeswise.models.auto.inputs import AsNumbers, WithoutTexts
 from bayeswise.models.auto.text_words import most_words
 from bayeswise.models.registry import kind_of_name
 from bayeswise.models.settings.network import MOST_IN_TRIPLES
+from bayeswise.posteriors.calibration import turns
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
@@ -36,8 +37,9 @@ LEVELS_OF_A_NUMBER = 6  # as a guess, before cuts are found
 MOST_TRIPLE_CELLS = 3e5  # of the tables of triples of columns
 FEW_FOR_TRIPLES = 500  # rows: fewer say too little about triples
 MOST_PARENTS = 60  # columns among which a search looks for parents
-FEW_FOR_TREES = 500  # rows: fewer say too little about what trees find
-MOST_GROWN = 3e5  # rows times numbers and indicators times classes of trees, a few seconds of one core
+FEW_FOR_TREES = 100  # rows: fewer say too little about what trees find
+MANY_GROWN, MOST_GROWN = 2e5, 1e6  # rows times numbers and indicators times classes of trees: in fewer folds, and none
+FOLDS_OF_MANY = 5  # of dear trees
 MANY_FOR_TREES = 50_000  # rows: what leaves of trees add is learned tree by tree
 TOO_FAR = 1.1  # times the least log-loss so far: trees of more on rows that they never saw are not tried in folds
 
@@ -184,10 +186,14 @@ class Candidate:
         return replace(self, sees="filled") if self._completed(extent) > MOST_COMPLETED else self
 
     def folds(self, extent: Extent, folds: IntArray) -> IntArray:
-        """(n_rows,) the folds that it is tried in: three of trees, and where EM takes long to complete numbers."""
+        """(n_rows,) the folds that it is tried in: fewer where trees are dear, or EM takes long to complete numbers."""
         if self.sees == "trees":
-            return folds % 3
+            return folds % FOLDS_OF_MANY if self._grown(extent) > MANY_GROWN else folds
         return folds % 3 if self.sees == "numbers" and self._completed(extent) > MANY_COMPLETED else folds
+
+    def _grown(self, extent: Extent) -> float:
+        """How many cells trees read in a round, those of each class."""
+        return float(extent.n_rows) * extent.n_features * _vectors(extent)
 
     def _completed(self, extent: Extent) -> float:
         """How much EM would have to complete in each step; 0 where nothing is missing."""
@@ -211,12 +217,16 @@ class Candidate:
         if self.sees == "numbers":
             return AsNumbers.of(schema, batch, filled=False)
         if self.sees == "trees":
-            return grown(AsNumbers.of(schema, batch), batch, **self.options)
+            return self.trees_in_folds(batch, schema, turns(np.asarray(batch.groups), FOLDS_OF_MANY)).of_all_rows()
         if self.sees in ("filled", "cut", "crossed", "words"):
             crossed = self.sees == "crossed"
             cut, words = crossed or self.sees == "cut", self.sees == "words"
             return AsNumbers.of(schema, batch, cut=cut, crossed=crossed, words=words)
         return WithoutTexts.of(schema, batch) if self.sees == "columns" and schema.texts else None
+
+    def trees_in_folds(self, batch: Batch, schema: Schema, folds: IntArray) -> TreesInFolds:
+        """Its trees without the rows of each fold, not grown yet."""
+        return TreesInFolds(schema, batch, folds, **self.options)
 
     def refusal(self, extent: Extent) -> str:
         """Why the candidate does not apply to a table; empty where it does."""
@@ -240,7 +250,7 @@ class Candidate:
         if self.sees == "trees":
             if extent.n_rows < FEW_FOR_TREES:
                 return f"{extent.n_rows:,} rows, and trees are grown from {FEW_FOR_TREES} on"
-            cells = float(extent.n_rows) * extent.n_features * _vectors(extent)
+            cells = self._grown(extent)
             return (
                 f"some {cells:.2g} cells and classes, and trees of at most {MOST_GROWN:.2g}"
                 if cells > MOST_GROWN
@@ -268,17 +278,11 @@ class Candidate:
         """Whether it is of use only where columns depend on each other."""
         return self.sees == "crossed" or self.name in ("tan", "aode", "a2de", "k-dependence", "markov-blanket")
 
-    def refusal_of_inputs(self, inputs: Inputs | None, extent: Extent, n_folds: int, least_loss: float = np.inf) -> str:
+    def refusal_of_inputs(self, inputs: Inputs | None, extent: Extent, n_folds: int) -> str:
         """Why the candidate is not worth its while, by what it would see of rows; empty where it is.
 
-        Indicators and products count here: with many classes they make regressions dear. `least_loss` is the least
-        log-loss of left-out rows so far.
+        Indicators and products count here: with many classes they make regressions dear.
         """
-        if isinstance(inputs, AsTrees) and inputs.trees.loss > TOO_FAR * least_loss:
-            return (
-                f"a log-loss of {inputs.trees.loss:.3g} on a fifth of the rows, which no tree has seen, and another "
-                f"model has {least_loss:.3g}"
-            )
         if self.kind != "logistic" or not isinstance(inputs, AsNumbers):
             return ""
         if self.sees == "crossed" and not (inputs.crossed and inputs.crossed.pairs):
@@ -367,7 +371,7 @@ CANDIDATES = (
     *(_logistic("logistic, cut", "cut", scale) for scale in SCALES[:2]),
     *(_logistic("logistic, crossed", "crossed", scale) for scale in SCALES[:2]),
     *(_logistic("logistic, words", "words", scale) for scale in SCALES_OF_WORDS),
-    Candidate("trees, 3 deep", "logistic", "trees", options={"depth": 3, "rate": 0.3}),
+    Candidate("trees, 3 deep", "logistic", "trees", options={"depth": 3, "rate": 0.2}),
     Candidate("trees, 6 deep", "logistic", "trees", options={"depth": 6, "rate": 0.2}),
     Candidate("tan", "tan", "columns", {"structure": "tan"}),
     Candidate("aode", "aode", "columns", {"structure": "aode"}),
