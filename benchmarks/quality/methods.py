@@ -10,34 +10,32 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-import bayeswise as bw
-
 FloatArray = np.ndarray
 Posteriors = dict[str, FloatArray]
 
 
 def ours(train: pd.DataFrame, y: pd.Series, test: pd.DataFrame, states: list[str]) -> Posteriors:
-    """auto, the best single member by left-out rows, and each member by itself."""
+    """auto, the single member that `choose="best"` keeps, and each member by itself."""
     from bayeswise.models.auto.candidates import CANDIDATES
-    from bayeswise.models.auto.whole_table import gathered
+    from bayeswise.models.auto.learning import tried
+    from bayeswise.models.from_table import schema_for
+    from bayeswise.models.settings.auto import AutoSettings
     from bayeswise.posteriors.calibration_maps import AsItIs
     from bayeswise.tables.encoding.encoder import Encoder
     from bayeswise.tables.source import open_source
 
-    table = train.assign(y=y.to_numpy())
-    model = bw.fit(table, "y", model="auto")
+    source = open_source(train.assign(y=y.to_numpy()))
+    schema = schema_for(source, "y", None, {})
+    trials = tried(list(Encoder(schema, learning=True).batches(source)), schema)
+    model, best = (trials.weighed(AutoSettings(choose=choose)) for choose in ("stack", "best"))
     found = {"auto": model.predict_proba(test)}
     found["auto, not calibrated"] = replace(model, calibration=AsItIs()).predict_proba(test)
-    rows, _ = gathered(list(Encoder(model.schema, learning=True).batches(open_source(table))), model.schema)
     (batch,) = list(model.batches(test))
-    kept = {member.name: member for member in model.members}
-    tried = {score.name for score in model.scores}
+    learned = {trial.candidate.name: trial.member for trial in trials.done}
     for candidate in CANDIDATES:
-        if candidate.name in tried:
-            member = kept.get(candidate.name) or candidate.learned(rows, model.schema)
-            found[candidate.name] = np.exp(member.log_posterior(batch, model.classes))
-    best = min(model.scores, key=lambda score: score.log_loss)
-    found["best single"] = found[best.name]
+        if candidate.name in learned:
+            found[candidate.name] = np.exp(learned[candidate.name].log_posterior(batch, model.classes))
+    found["best single"] = best.predict_proba(test)
     order = [model.classes.index(state) for state in states]
     return {name: posterior[:, order] for name, posterior in found.items()}
 

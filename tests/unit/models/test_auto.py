@@ -451,3 +451,25 @@ def test_on_noise_the_mixture_is_not_better_than_chance() -> None:
     error = np.std(losses) / np.sqrt(len(losses))
     assert np.mean(losses) > -2.0 * error
     assert np.mean(fresh) < 0.1
+
+
+def test_the_one_model_is_not_the_boldest_of_those_that_made_no_mistake(monkeypatch: pytest.MonkeyPatch) -> None:
+    kept = ("gaussian", "logistic, scale 3")
+    monkeypatch.setattr(learning, "CANDIDATES", tuple(each for each in CANDIDATES if each.name in kept))
+    g = np.random.default_rng(0)
+    groups = g.integers(0, 4, 300)
+    share = np.clip(g.integers(0, 2, (4, 12)), 0.02, 0.98)  # each kind has a flag nearly always, or nearly never
+    flags = g.random((300, 12)) < share[groups]
+    columns: dict[str, Any] = {f"f{j}": np.where(flags[:, j], "yes", "no").tolist() for j in range(12)}
+    columns["legs"] = (groups + 0.1 * g.normal(size=300)).tolist()
+    seen, new = ({name: column[part] for name, column in columns.items()} for part in (slice(100), slice(100, None)))
+    seen["y"] = [f"k{k}" for k in groups[:100]]
+    model = bw.fit(seen, "y", model="auto", choose="best", calibrate="none")
+    losses = {score.name: score.log_loss for score in model.scores}
+    assert losses["gaussian"] < 1e-6 < losses["logistic, scale 3"]
+    assert [member.name for member in model.members] == ["logistic, scale 3"]
+    monkeypatch.setattr(learning, "CANDIDATES", tuple(each for each in CANDIDATES if each.name == "gaussian"))
+    bold = bw.fit(seen, "y", model="auto", calibrate="none")
+    rows = np.arange(200)
+    chosen, boldest = (-each.predict_log_proba(new)[rows, groups[100:]].mean() for each in (model, bold))
+    assert chosen < 0.01 < 1.0 < boldest

@@ -18,7 +18,15 @@ from bayeswise.models.auto.durations import Clock, seconds_for
 from bayeswise.models.auto.explaining import offered_numbers
 from bayeswise.models.auto.left_out import LeftOut, left_out, n_folds_for, with_word_weight
 from bayeswise.models.auto.model import AutoModel, CandidateScore
-from bayeswise.models.auto.stacking import NEGLIGIBLE, NEGLIGIBLE_OF_MANY, UNPROVEN, Stacked, hopeful, stacked
+from bayeswise.models.auto.stacking import (
+    NEGLIGIBLE,
+    NEGLIGIBLE_OF_MANY,
+    UNPROVEN,
+    Stacked,
+    hopeful,
+    risks,
+    stacked,
+)
 from bayeswise.models.auto.whole_table import gathered
 from bayeswise.models.from_table import check_declared, divided, schema_for
 from bayeswise.models.settings.auto import AutoSettings, seconds_of
@@ -86,17 +94,24 @@ def of_batches(
     tell: Tell | None = None,
 ) -> AutoModel:
     """The mixture of encoded rows."""
+    return tried(batches, schema, seconds=seconds, tell=tell).weighed(settings)
+
+
+def tried(
+    batches: Sequence[Batch], schema: Schema, *, seconds: float | None = None, tell: Tell | None = None
+) -> Trials:
+    """All candidates on rows that they never saw, not weighed yet."""
     if not schema.used:
         raise no_column(schema)
     n_rows = sum(batch.n_rows for batch in batches)
     chosen, rows = gathered(batches, schema, MOST_CHOOSING if n_rows <= MANY else FEWER_CHOOSING)
-    trials = _Trials(schema, chosen, rows, seconds, tell or (lambda name: None))
+    trials = Trials(schema, chosen, rows, seconds, tell or (lambda name: None))
     with algebra_on_one_thread():
         trials.run()
     if not trials.done:
         reasons = "; ".join(f"{name}: {reason}" for name, reason in trials.notes.items())
         raise FitError(f"no model could be learned from these rows: {reasons}", fix="choose a model by model='...'")
-    return trials.weighed(settings)
+    return trials
 
 
 @dataclass
@@ -107,7 +122,7 @@ class _Trial:
 
 
 @dataclass
-class _Trials:
+class Trials:
     """Candidates one by one, the cheapest first."""
 
     schema: Schema
@@ -205,12 +220,13 @@ class _Trials:
         log_share = np.stack([trial.left_out.log_own for trial in self.done])
         losses = np.array([_mean_loss(each, self.row_weights) for each in log_share])
         if settings.choose == "best":
-            ranked = losses if settings.costs is None else self._costs(settings.costs)
-            kept, found = np.array([int(np.argmin(ranked))]), Stacked(np.ones(1), 0.0)
+            at_risk = risks(share, self.row_weights)
+            paid = at_risk if settings.costs is None else self._costs(settings.costs)
+            first = int(np.lexsort([at_risk, paid])[0])  # of equal costs, the one of least risk
+            kept, found = np.array([first]), Stacked(np.ones(1), 0.0)
+            calibration = self._calibration(settings.calibrate, self._mixed(kept, found.weights))
         else:
-            least = NEGLIGIBLE if self.chosen is self.rows else NEGLIGIBLE_OF_MANY
-            kept, found = _without_negligible(share, self.row_weights, least)
-        posterior = self._mixed(kept, found.weights)
+            kept, found, calibration = self._mixture(share, settings.calibrate)
         weights = dict(zip(kept.tolist(), found.weights.tolist(), strict=True))
         scores = tuple(
             CandidateScore(
@@ -218,7 +234,6 @@ class _Trials:
             )
             for k, trial in enumerate(self.done)
         )
-        calibration = self._calibration(settings.calibrate, posterior)
         whole = self.chosen is self.rows
         members = [self.done[k].member if whole else self._of_all_rows(self.done[k]) for k in kept]
         return AutoModel(
@@ -238,6 +253,39 @@ class _Trials:
             offered=offered_numbers(self.schema, self.chosen),
         )
 
+    def _mixture(self, share: FloatArray, calibrate: str) -> tuple[IntArray, Stacked, Calibration]:
+        """The members that matter, their weights and the calibration: of all, or of those that keep statistics alone.
+
+        Regressions and trees are fitted by the log-loss, other members are not: where these gain so much by a
+        calibration that they are ahead without the former, the former would only hide it.
+        """
+        whole = self._calibrated(np.arange(len(share)), share, calibrate)
+        exact = np.array([not trial.member.learns_weights for trial in self.done])
+        if exact.any() and not exact.all():
+            part = self._calibrated(np.flatnonzero(exact), share, calibrate)
+            gain = self._nats(whole) - self._nats(part)
+            if not isinstance(part[2], AsItIs) and gain > self._price_of_calibration:
+                return part
+        return whole
+
+    def _calibrated(self, among: IntArray, share: FloatArray, calibrate: str) -> tuple[IntArray, Stacked, Calibration]:
+        """The same of some candidates."""
+        least = NEGLIGIBLE if self.chosen is self.rows else NEGLIGIBLE_OF_MANY
+        kept, found = _without_negligible(share[among], self.row_weights, least)
+        return among[kept], found, self._calibration(calibrate, self._mixed(among[kept], found.weights))
+
+    def _nats(self, mixture: tuple[IntArray, Stacked, Calibration]) -> float:
+        """The log-loss of all left-out rows under a mixture that is calibrated."""
+        kept, found, calibration = mixture
+        posterior = self._mixed(kept, found.weights)
+        after = posterior if isinstance(calibration, AsItIs) else calibration.apply(posterior)
+        return float((self.row_weights * -log(self._of_truth(after))).sum())
+
+    @property
+    def _price_of_calibration(self) -> float:
+        """Nats: log(n) / 2 for each number of the map, as in BIC."""
+        return 0.5 * (len(self.classes) ** 2 - 1) * float(np.log(self.row_weights.sum()))
+
     def _calibration(self, method: str, posterior: FloatArray) -> Calibration:
         """The map that left-out rows call for: "auto" one that gains more nats than its numbers cost (as in BIC).
 
@@ -251,7 +299,7 @@ class _Trials:
             return fit_calibration(method, *rows)
         before = _mean_loss(log(self._of_truth(posterior)), self.row_weights)
         total = float(self.row_weights.sum())
-        price = 0.5 * (n_states**2 - 1) * np.log(total)
+        price = self._price_of_calibration
         if before * total <= price:  # no map gains more than all the nats that there are
             return AsItIs()
         found = fit_calibration(method, *rows, among=("dirichlet",))
@@ -284,8 +332,8 @@ class _Trials:
             if not outside.any():
                 log_mixed[inside] = log_sum_exp(log_share[:, inside].T) - np.log(len(share))
             elif settings.choose == "best":
-                losses = [_mean_loss(each[outside], self.row_weights[outside]) for each in log_share]
-                log_mixed[inside] = log_share[int(np.argmin(losses)), inside]
+                at_risk = risks(share[:, outside], self.row_weights[outside])
+                log_mixed[inside] = log_share[int(np.argmin(at_risk)), inside]
             else:
                 kept, found = _without_negligible(share[:, outside], self.row_weights[outside], NEGLIGIBLE)
                 log_mixed[inside] = log_sum_exp(log_share[kept][:, inside].T + np.log(found.weights))

@@ -19,11 +19,13 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray, IntArray
 
 PULL = 0.3  # pseudo-rows, shared by all members
-HOPELESS = 1.5  # times the least log-loss: a candidate above has no part in the mixture
+HOPELESS = 3.0  # times the least log-loss: a candidate above has no part in the mixture
 UNPROVEN = 1.0  # nats of all rows together: less between two candidates proves nothing
+MISTAKES_TO_COME = 0.1  # that a single choice reckons with beside those that were seen
 NEGLIGIBLE = 0.01  # of all weight: a member below is left out of the mixture
 NEGLIGIBLE_OF_MANY = 0.05  # where members are learned again from many rows, each has to be worth it
 _STEPS = 200
+_CERTAIN = 36.0  # nats of a mistake under a share that a double does not tell from 1
 _ENOUGH = 1e-10  # the duality gap for each row, in nats
 
 
@@ -76,15 +78,35 @@ def hopeful(share_of_truth: FloatArray, row_weights: FloatArray) -> IntArray:
     classes are apart, all losses are small and the least is that of the boldest member, so that UNPROVEN nats of all
     rows together do not count.
 
-    >>> hopeful(np.array([[0.9, 0.9, 0.9, 1e-9], [0.6, 0.6, 0.6, 0.6], [0.2, 0.2, 0.2, 0.2]]), np.ones(4)).tolist()
+    >>> hopeful(np.array([[0.9, 0.9, 0.9, 0.5], [0.6, 0.6, 0.6, 0.6], [0.2, 0.2, 0.2, 0.2]]), np.ones(4)).tolist()
     [0, 1]
     >>> hopeful(np.array([[0.99999], [0.99], [0.9]]).repeat(20, axis=1), np.ones(20)).tolist()
     [0, 1]
     """
+    losses = _bounded_losses(share_of_truth, row_weights)
+    return np.flatnonzero(losses <= HOPELESS * losses.min() + UNPROVEN)
+
+
+def risks(share_of_truth: FloatArray, row_weights: FloatArray) -> FloatArray:
+    """(n_members,) the nats by which a single member is chosen: of all rows, and of a tenth of a mistake to come.
+
+    A row counts with log(n) nats at most. A mistake costs what the member gives to all other classes, on average of the
+    rows: where none was seen, the least loss is that of the boldest member, and proves nothing.
+
+    >>> risks(np.array([[0.9999999, 0.9999999], [0.97, 0.99]]), np.ones(2)).round(2).tolist()
+    [1.61, 0.45]
+    """
+    with np.errstate(divide="ignore"):
+        of_others = np.minimum(-np.log(1.0 - np.minimum(share_of_truth, 1.0)), _CERTAIN)
+    mistake = (of_others * row_weights).sum(axis=1) / max(float(row_weights.sum()), 1e-300)
+    return np.asarray(_bounded_losses(share_of_truth, row_weights) + MISTAKES_TO_COME * mistake)
+
+
+def _bounded_losses(share_of_truth: FloatArray, row_weights: FloatArray) -> FloatArray:
+    """(n_members,) the nats of all rows, log(n) of each at most."""
     total = max(float(row_weights.sum()), 2.0)
     surprise = -np.log(np.maximum(share_of_truth, 1.0 / total))
-    losses = np.array([float((row_weights * each).sum()) for each in surprise])
-    return np.flatnonzero(losses <= HOPELESS * losses.min() + UNPROVEN)
+    return np.array([float((row_weights * each).sum()) for each in surprise])
 
 
 @dataclass(frozen=True, eq=False)
