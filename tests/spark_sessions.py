@@ -104,6 +104,7 @@ class SparkSessions:
             "spark.ui.enabled": "false",
             "spark.plugins": "org.apache.spark.sql.connect.SparkConnectPlugin",
             "spark.connect.grpc.binding.port": str(self.port),
+            "spark.connect.progress.reportInterval": "50ms",  # a pass over a few rows may end within the usual 2 s
             "spark.sql.shuffle.partitions": "2",
             "spark.driver.memory": "1g",
             "spark.driver.bindAddress": "127.0.0.1",
