@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, is_dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ _OF_LABELS = ("categorical", "bernoulli")
 TEXT_MODELS: tuple[TextModel, ...] = ("multinomial", "bernoulli", "complement")
 
 
+@cache
 def number_families() -> dict[str, Any]:
     """The families of number columns that need no setting of their own, by name."""
     kinds = [getattr(families, name) for name in sorted(families.__all__)]
@@ -114,9 +116,9 @@ def _standard(kinds: Iterable[Kind]) -> list[tuple[Kind, Any]]:
 def _by_name(schema: Schema, wanted: Mapping[str, Any]) -> list[tuple[Any, tuple[str, ...]]]:
     standard = dict(_standard({form.kind for form in schema.forms}))
     family_of: dict[str, Any] = {name: standard.get(schema[name].kind) for name in schema.used}
-    names = [each.name for each in schema]
+    names = dict.fromkeys(each.name for each in schema)
     for name, family in wanted.items():
-        column = find_name(name, names, where="the table")
+        column = name if name in names else find_name(name, names, where="the table")
         if column not in family_of:
             raise ParameterError(
                 f"column {column!r} has no family, as it is ignored: {schema[column].reason}",
@@ -149,9 +151,9 @@ def check_flags(schema: Schema, wanted: Families, statistics: Product) -> None:
     if not isinstance(wanted, Mapping):
         return
     counted = statistics.parts.get("categories")
-    names = [each.name for each in schema]
+    names = dict.fromkeys(each.name for each in schema)
     for name, family in wanted.items():
-        column = find_name(name, names, where="the table")
+        column = name if name in names else find_name(name, names, where="the table")
         if counted is None or column not in schema.categories or getattr(family, "name", family) != "bernoulli":
             continue
         levels = counted[column].levels

@@ -55,6 +55,16 @@ class Coding:
         return self.schema.used
 
     @cached_property
+    def _numbers(self) -> dict[str, int]:
+        """Where the numbers are in `Batch.values`."""
+        return {name: place for place, name in enumerate(self.schema.numbers)}
+
+    @cached_property
+    def _categories(self) -> dict[str, int]:
+        """Where the categories are in `Batch.codes`."""
+        return {name: place for place, name in enumerate(self.schema.categories)}
+
+    @cached_property
     def coded(self) -> Schema:
         """The schema of the coded batches."""
         return replace(self.schema, columns=tuple(Column(name, "category", "mixed") for name in self.columns))
@@ -66,7 +76,7 @@ class Coding:
 
     def _declared(self, column: Column) -> Vocabulary | None:
         fixed: tuple[object, ...] = column.levels.labels if column.levels is not None else ()
-        if column.name in self.schema.numbers:
+        if column.name in self._numbers:
             fixed = tuple(range(len(self.cuts[column.name]) + 1))
         extra = (MISSING_LEVEL,) if column.missing == "level" and MISSING_LEVEL not in fixed else ()
         return Vocabulary([*fixed, *extra]) if fixed or extra else None
@@ -88,12 +98,12 @@ class Coding:
         return replace(batch, values=np.empty((batch.n_rows, 0)), codes=codes, vocabularies=vocabularies, texts=())
 
     def _column(self, name: str, batch: Batch) -> tuple[CodeArray, Vocabulary]:
-        if name in self.schema.numbers:
-            values = batch.values[:, self.schema.numbers.index(name)]
+        if name in self._numbers:
+            values = batch.values[:, self._numbers[name]]
             codes = codes_of(values, np.array(self.cuts[name])).astype(np.int32)
             levels = Vocabulary.trusted(tuple(range(len(self.cuts[name]) + 1)))
         else:
-            place = self.schema.categories.index(name)
+            place = self._categories[name]
             codes, levels = batch.codes[:, place].astype(np.int32), batch.vocabularies[place]
         policy, missing = self.schema[name].missing, codes == MISSING
         if policy == "error" and missing.any():
@@ -111,7 +121,7 @@ class Coding:
 
     def words(self, name: str, levels: Vocabulary) -> list[object]:
         """The levels as a reader would write them: intervals in words."""
-        if name not in self.schema.numbers:
+        if name not in self._numbers:
             return list(levels)
         shown = intervals(self.cuts[name])
         return [shown[level] if isinstance(level, int) else level for level in levels]
@@ -166,9 +176,9 @@ def _refuse_infinite(batch: Batch, schema: Schema) -> None:
 
 def with_cuts(schema: Schema, cuts: Mapping[str, tuple[float, ...]]) -> Schema:
     """The schema that says where its numbers are cut."""
+    numbers = set(schema.numbers)
     columns = [
-        replace(column, reason=_reason(cuts[column.name])) if column.name in schema.numbers else column
-        for column in schema
+        replace(column, reason=_reason(cuts[column.name])) if column.name in numbers else column for column in schema
     ]
     return replace(schema, columns=tuple(columns))
 
