@@ -164,9 +164,12 @@ class Trials:
                 self.notes[candidate.name] = reason
                 continue
             self.tell(candidate.name)
-            tried = self._grown if candidate.sees == "trees" else self._tried
+            of_candidate = candidate.folds(extent, folds)
             try:
-                trial = tried(candidate, inputs, candidate.folds(extent, folds))
+                if candidate.sees == "trees":
+                    trial = self._grown(candidate, of_candidate)
+                else:
+                    trial = self._tried(candidate, inputs, of_candidate)
             except _FAILURES as error:
                 self.notes[candidate.name] = f"it failed: {error}"
                 continue
@@ -177,7 +180,7 @@ class Trials:
         self.done.sort(key=lambda trial: order[trial.candidate.name])
         self.notes = {name: self.notes[name] for name in order if name in self.notes}
 
-    def _tried(self, candidate: Candidate, inputs: Inputs | None, folds: IntArray) -> _Trial | None:
+    def _tried(self, candidate: Candidate, inputs: Inputs | None, folds: IntArray) -> _Trial:
         """The member of all rows, and what it says of rows that it never saw.
 
         How much words count is chosen by the plain naive Bayes, which comes first.
@@ -192,7 +195,7 @@ class Trials:
             found = left_out(candidate, member, self.chosen, self.schema, folds, self.classes)
         return _Trial(candidate, member, found)
 
-    def _grown(self, candidate: Candidate, _: Inputs | None, folds: IntArray) -> _Trial | None:
+    def _grown(self, candidate: Candidate, folds: IntArray) -> _Trial | None:
         """The same of trees; None where they are far behind the best so far on a fifth of the rows, a first look.
 
         Where classes are easily told apart, UNPROVEN nats of all those rows together do not count.
