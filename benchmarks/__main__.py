@@ -20,11 +20,19 @@ from benchmarks import rows as folder
 from benchmarks.harness import Row, Size, cpu_time, run_all
 
 
-def select(words: Sequence[str], size: Size) -> Iterator[Row]:
-    """Find the rows that are asked for, file by file; files that are named first, since others take long to import."""
+def select(words: Sequence[str], size: Size, only_copies: bool = False) -> Iterator[Row]:
+    """Find the rows that are asked for, file by file; files that are named first, since others take long to import.
+
+    With `only_copies`, files are left out whose kernels are the same for every instruction set.
+    """
     files = [module.name for module in iter_modules(folder.__path__)]
     for file in sorted(files, key=lambda file: not any(word in file for word in words)):
-        for row in import_module(f"{folder.__name__}.{file}").rows(size):
+        module = import_module(f"{folder.__name__}.{file}")
+        if (only_copies and not getattr(module, "EVERY_ISA", False)) or (
+            not words and getattr(module, "BY_NAME", False)
+        ):
+            continue
+        for row in module.rows(size):
             if not words or any(word in f"{file} {row.what}" for word in words):
                 yield row
 
@@ -37,15 +45,20 @@ def announced(rows: Iterable[Row]) -> Iterator[Row]:
 
 
 def run_again(isa: str) -> int:
-    """The same run in a process of its own for an instruction set, or for each; kernels choose theirs when loaded."""
+    """The same run in a process of its own for an instruction set, or for each; kernels choose theirs when loaded.
+
+    Of all, only the last and best measures what is the same for every one of them.
+    """
     words = sys.argv[1:]
     at = next(k for k, word in enumerate(words) if word.startswith("--isa"))
     del words[at : at + (1 if "=" in words[at] else 2)]
+    isas = _kernels.available_isas() if isa == "all" else [isa]
     codes = [
         subprocess.run(
-            [sys.executable, "-m", "benchmarks", *words], env={**os.environ, "BAYESWISE_ISA": each}
+            [sys.executable, "-m", "benchmarks", *words, *(["--only-copies"] if each != isas[-1] else [])],
+            env={**os.environ, "BAYESWISE_ISA": each},
         ).returncode
-        for each in (_kernels.available_isas() if isa == "all" else [isa])
+        for each in isas
     ]
     return max(codes)
 
@@ -61,6 +74,9 @@ def main() -> None:
     parser.add_argument(
         "--isa", metavar="NAME", help="instruction set of the kernels; all: one run for each that is here"
     )
+    parser.add_argument(
+        "--only-copies", action="store_true", help="leave out what is the same for every instruction set"
+    )
     asked = parser.parse_args()
     if asked.isa:
         sys.exit(run_again(asked.isa))
@@ -75,7 +91,7 @@ def main() -> None:
         **{name: version(name) for name in ("bayeswise", "numpy", "scikit-learn", "pandas")},
     }
     tell(", ".join(f"{name} {value}" for name, value in machine.items()))
-    outcomes = run_all(announced(select(asked.words, size)), size, tell)
+    outcomes = run_all(announced(select(asked.words, size, asked.only_copies)), size, tell)
     if asked.json:
         print(json.dumps({"machine": machine, "outcomes": outcomes}, indent=1))
 

@@ -11,6 +11,8 @@ from benchmarks.harness import Race, Row, Size, Task
 from benchmarks.rows.regression import labelled_rows
 from benchmarks.rows.statistics import gaussian_rows, numbers
 
+EVERY_ISA = True
+
 
 def logistic_fits(n_rows: int, n_columns: int, n_classes: int) -> tuple[Task, Task]:
     """The same penalty on the same columns: C = scale^2 = 1."""

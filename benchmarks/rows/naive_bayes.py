@@ -13,6 +13,8 @@ import numpy as np
 from benchmarks.harness import Figure, Race, Row, Size, Task, best_of
 from benchmarks.rows.statistics import N_VALUES, gaussian_rows
 
+EVERY_ISA = True
+
 
 def gaussian_fits(n_rows: int, n_columns: int) -> tuple[Task, Task]:
     from sklearn.naive_bayes import GaussianNB

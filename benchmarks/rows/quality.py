@@ -15,6 +15,7 @@ from benchmarks.quality.methods import PEERS
 from benchmarks.quality.noise import covered
 from benchmarks.quality.reporting import REPORTING
 
+BY_NAME = True
 SMALL = 0.1  # below this share of the full size, one table and two folds
 
 

@@ -10,6 +10,8 @@ import numpy as np
 
 from benchmarks.harness import Figure, Race, Row, Size, Task
 
+EVERY_ISA = True
+
 
 def labelled_rows(n_rows: int, n_columns: int, n_classes: int) -> tuple[Any, Any]:
     """Correlated columns, and a class drawn from a softmax of them."""

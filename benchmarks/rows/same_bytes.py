@@ -15,6 +15,7 @@ from bayeswise.statistics import fingerprint
 from benchmarks.harness import Figure, Row, Size
 from benchmarks.tables import summary_of
 
+EVERY_ISA = True
 THREADS = (1, 2, 4)
 BATCH_ROWS = (1_000, 7_777, 65_536, 1_000_000)
 

@@ -15,6 +15,7 @@ from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Column, Schema, Target
 from benchmarks.harness import Race, Row, Size, Task
 
+EVERY_ISA = True
 N_VALUES = 10
 
 

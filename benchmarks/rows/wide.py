@@ -13,6 +13,7 @@ import numpy as np
 
 from benchmarks.harness import Figure, Race, Row, Size, Task, best_of
 
+EVERY_ISA = True
 SHAPES = ((60, 20_000), (2_000, 5_000), (2_000, 1_000))
 N_VALUES = 10
 

@@ -18,7 +18,7 @@ from benchmarks.rows.service import kept
 
 PEERS_OF_RACES_ALONE = {"empulse", "skactiveml", "sklearnex"}  # too large to be asked of everybody who runs the tests
 SMALL = Size(scale=0.001, csv_gigabytes=0.001, repeats=1)
-ROWS = list(select([], SMALL))
+ROWS = [*select([], SMALL), *select(["quality"], SMALL)]
 measured_once = cache(growth.measured_here)
 
 
@@ -62,6 +62,17 @@ def test_a_file_that_is_named_comes_first_and_each_row_is_announced(capsys: pyte
     rows = announced(select(["growth"], SMALL))
     assert next(rows).what.startswith("growth with rows")
     assert capsys.readouterr().err.startswith("measuring growth with rows")
+
+
+def test_rows_that_take_hours_run_only_by_name() -> None:
+    assert not any(row.what.startswith("quality") for row in select([], SMALL))
+    assert any(row.what.startswith("quality") for row in select(["quality"], SMALL))
+
+
+def test_what_is_the_same_for_every_instruction_set_is_left_out_of_all_runs_but_one() -> None:
+    copied = {row.what for row in select([], SMALL, only_copies=True)}
+    assert any("GaussianNB" in what for what in copied)
+    assert not any("pyAgrum" in what or "service" in what or "Spark" in what for what in copied)
 
 
 def test_a_race_is_met_when_the_peer_takes_long_enough() -> None:
