@@ -141,7 +141,7 @@ def _family_counts() -> tuple[Any, Table]:
     return FamilyCounts.of(rows, {name: network.parents(name) for name in network}), rows
 
 
-_PRIOR = NormalInverseWishart(mean=[0.0, 10.0], strength=1.0, scale=[[1.0, 0.0], [0.0, 16.0]], freedom=4.0)
+_PRIOR = NormalInverseWishart(mean=[0.0, 10.0], strength=1.0, scale=[[1.0, 0.0], [0.0, 16.0]], df=4.0)
 
 # Name -> the model and rows that it can answer about.
 MODELS: dict[str, Callable[[], tuple[Any, Table]]] = {

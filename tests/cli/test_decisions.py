@@ -193,9 +193,9 @@ def test_the_best_number_is_a_quantile_of_what_a_regression_predicts(
     assert answer.code == 0, answer.err
     told = json.loads(answer.out)
     ahead = bw.load(model).predictive(houses)
-    law = stats.t(ahead.freedom, ahead.location, ahead.scale)
+    law = stats.t(ahead.df, ahead.location, ahead.scale)
     assert [row["action"] for row in told["rows"]] == pytest.approx(law.ppf(0.9).tolist())
-    first = stats.t(np.ravel(ahead.freedom)[0], ahead.location[0], ahead.scale[0])
+    first = stats.t(np.ravel(ahead.df)[0], ahead.location[0], ahead.scale[0])
     risk = first.expect(lambda y: np.where(y > first.ppf(0.9), 9 * (y - first.ppf(0.9)), first.ppf(0.9) - y))
     assert told["rows"][0]["expected_cost"] == pytest.approx(risk, rel=1e-4)
     assert told["expected_cost"] == pytest.approx(sum(row["expected_cost"] for row in told["rows"]))

@@ -79,6 +79,18 @@ def test_json_has_the_parameters_of_every_family(bayeswise: Command, mixed_model
     assert facts["n_free_parameters"] == model.n_free_parameters()
 
 
+def test_json_has_the_degrees_of_freedom_also_by_their_earlier_name(
+    bayeswise: Command, write: Write, tmp_path: Path
+) -> None:
+    table = write("x,y\n" + "".join(f"{k % 9},{k % 2}\n" for k in range(40)))
+    model = tmp_path / "m"
+    assert bayeswise("fit", table, "-t", "y", "--family", "x=student-t", "-o", model).code == 0
+    learned = learned_about(inspected(bayeswise, model), "x")
+    assert learned["freedom"] == learned["df"] == {"0": "inf", "1": "inf"}
+    page = bayeswise("inspect", model).out
+    assert "df inf" in page and "freedom" not in page
+
+
 def test_the_page_shows_what_was_learned(bayeswise: Command, mixed_model: Path) -> None:
     page = " ".join(bayeswise("inspect", mixed_model).out.split())
     assert "naive Bayes model of y" in page

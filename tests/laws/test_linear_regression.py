@@ -64,7 +64,7 @@ def test_leaving_a_row_out_is_a_refit_without_it(beliefs: dict, weighted: bool) 
         ahead = refit.predict_distribution(X[[row]])
         assert np.isclose(left.location[row], ahead.location[0], rtol=1e-8, atol=1e-9)
         assert np.isclose(left.scale[row], ahead.scale[0], rtol=1e-8)
-        assert np.isclose(left.freedom[row], ahead.freedom)
+        assert np.isclose(left.df[row], ahead.df)
 
 
 def test_a_row_that_is_all_that_is_known_of_a_column_is_left_out_by_a_refit() -> None:
@@ -90,7 +90,7 @@ def test_units_and_zero_points_of_columns_do_not_matter(seed: int, factor: float
         assert np.allclose(one.predict(X), two.predict(moved), rtol=1e-6, atol=1e-6 * np.abs(y).max())
 
 
-def test_more_freedom_in_the_prior_changes_nothing_in_the_statistic() -> None:
+def test_another_prior_changes_nothing_in_the_statistic() -> None:
     X, y, _ = table(1)
     model = bw.LinearRegression(scale=0.1).fit(X, y).model_
     again = bw.LinearRegression(prior="laplace", scale=0.7).fit(X, y).model_

@@ -75,7 +75,7 @@ def gaussian_outcomes(
     for name in names:
         column = model.columns.index(name)
         found[name] = Densities(tuple(_given(densities, state, row, there, column) for state in states))
-    diagonal = all(spread.is_diagonal for spread in densities.spreads) and densities.freedom is None
+    diagonal = all(spread.is_diagonal for spread in densities.spreads) and densities.df is None
     return found, diagonal
 
 
@@ -91,11 +91,11 @@ def _given(densities: Any, state: int, row: FloatArray, there: IntArray, column:
     middle = float(mean[column] + spread.stddev[column] * (across @ solved[:, 0]))
     left = max(float(1.0 - across @ solved[:, 1]), np.finfo(np.float64).tiny)
     width = float(spread.stddev[column]) * left**0.5
-    if densities.freedom is None:
+    if densities.df is None:
         return norm(middle, width)
-    freedom = float(densities.freedom[state])
-    wider = (freedom + float(scores @ solved[:, 0])) / (freedom + len(there))
-    return t(freedom + len(there), middle, width * wider**0.5)
+    df = float(densities.df[state])
+    wider = (df + float(scores @ solved[:, 0])) / (df + len(there))
+    return t(df + len(there), middle, width * wider**0.5)
 
 
 _POINTS = 4001  # of the quadrature over a column whose distribution has no quantiles

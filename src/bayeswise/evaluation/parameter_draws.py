@@ -141,8 +141,8 @@ def _drawn_normals(scores: NormalScores, generator: np.random.Generator) -> tupl
     weight = scores.statistic.weight.to_floats()  # (n_states, n_columns)
     mean, stddev = scores.parameters.mean, scores.parameters.stddev
     open_ = (weight > 1.0) & (stddev > 0.0)
-    freedom = np.where(open_, weight - 1.0, 1.0)
-    spread = np.where(open_, stddev * np.sqrt(weight / generator.chisquare(freedom)), stddev)
+    df = np.where(open_, weight - 1.0, 1.0)
+    spread = np.where(open_, stddev * np.sqrt(weight / generator.chisquare(df)), stddev)
     at = mean + np.where(open_, spread / np.sqrt(np.maximum(weight, 1.0)), 0.0) * generator.standard_normal(mean.shape)
     return at, spread
 
@@ -169,7 +169,7 @@ def _add_numbers(total: FloatArray, scores: NormalScores, drawn: tuple[FloatArra
 
 
 class GaussianPosterior:
-    """covariance ~ inverse Wishart(scale, freedom), mean ~ Normal(mean, covariance / strength), for each state.
+    """covariance ~ inverse Wishart(scale, df), mean ~ Normal(mean, covariance / strength), for each state.
 
     Without a prior these are the posteriors of Jeffreys' prior, with one those of the normal-inverse-Wishart: the mean
     of the density over draws is the Student-t predictive. Diagonal covariances are drawn column by column.
@@ -183,8 +183,8 @@ class GaussianPosterior:
                 fix="use full or diagonal covariances",
             )
         estimate, d = estimated(model.moments, self.settings), len(model.columns)
-        self.freedom = estimate.freedom + d - 1.0  # (n_states,)
-        if not (self.freedom > (d - 1 if self.settings.is_full else 0)).all():
+        self.df = estimate.df + d - 1.0  # (n_states,)
+        if not (self.df > (d - 1 if self.settings.is_full else 0)).all():
             raise FitError("a class has too few rows to say how wide it is", fix="give a prior, or fewer columns")
         self.mean = self.columns.in_units(estimate.mean, estimate.mean_low)  # (n_states, n_columns)
         self.strength, self.scale = estimate.strength, estimate.scale
@@ -194,9 +194,9 @@ class GaussianPosterior:
         make = _wishart if self.settings.is_full else _variances
         covariances: list[FloatArray] = []
         means: list[FloatArray] = []
-        for scale, freedom, mean, n in zip(self.scale, self.freedom, self.mean, self.strength, strict=True):
+        for scale, df, mean, n in zip(self.scale, self.df, self.mean, self.strength, strict=True):
             fresh = not (covariances and self.settings.is_shared)
-            covariance = make(scale, float(freedom), generator) if fresh else covariances[0]
+            covariance = make(scale, float(df), generator) if fresh else covariances[0]
             away = np.linalg.cholesky(covariance) @ generator.standard_normal(len(mean)) / np.sqrt(n)
             covariances.append(covariance)
             means.append(mean + away)
@@ -230,14 +230,14 @@ class DrawnGaussians:
         return found - len(there) * HALF_LOG_TWO_PI
 
 
-def _wishart(scale: FloatArray, freedom: float, generator: np.random.Generator) -> FloatArray:
+def _wishart(scale: FloatArray, df: float, generator: np.random.Generator) -> FloatArray:
     """An inverse Wishart draw by Bartlett's factors: (root A^-T)(root A^-T)' for scale = root root'."""
     d = len(scale)
     factor = np.tril(generator.standard_normal((d, d)), -1)
-    factor[np.arange(d), np.arange(d)] = np.sqrt(generator.chisquare(freedom - np.arange(d)))
+    factor[np.arange(d), np.arange(d)] = np.sqrt(generator.chisquare(df - np.arange(d)))
     half = np.linalg.cholesky(scale) @ np.linalg.inv(factor).T
     return np.asarray(half @ half.T)
 
 
-def _variances(scale: FloatArray, freedom: float, generator: np.random.Generator) -> FloatArray:
-    return np.diag(np.diagonal(scale) / generator.chisquare(freedom, len(scale)))
+def _variances(scale: FloatArray, df: float, generator: np.random.Generator) -> FloatArray:
+    return np.diag(np.diagonal(scale) / generator.chisquare(df, len(scale)))

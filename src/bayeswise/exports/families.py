@@ -123,10 +123,10 @@ def _student_t(family: Any, p: StudentTParameters, x: Expression) -> Expression:
     location, low, scale = float(p.location), float(p.location_low), float(p.scale)
     peak = float(family.log_density(p, location))
     z = standardised(x, location, low, scale)
-    freedom = float(p.freedom)
-    if np.isinf(freedom):
+    df = float(p.df)
+    if np.isinf(df):
         return log_bell(z) + peak
-    return log_one_plus(square(z) / freedom) * (-0.5 * (freedom + 1.0)) + peak
+    return log_one_plus(square(z) / df) * (-0.5 * (df + 1.0)) + peak
 
 
 def _gamma(family: Any, p: GammaParameters, x: Expression) -> Expression:

@@ -88,15 +88,15 @@ def _log_density(densities: Densities, state: int, cells: Sequence[Expression], 
     )
     z = [standardised(x, *each) for x, each in zip(cells, parameters, strict=True)]
     distance = block.squared(z)
-    if densities.freedom is None:
+    if densities.df is None:
         return distance * -0.5 - block.log_root_determinant - block.n_there * HALF_LOG_TWO_PI
-    freedom = float(densities.freedom[state])
+    df = float(densities.df[state])
     n_columns = np.arange(len(cells) + 1.0)
-    log_norms = np.asarray(log_gamma_ratio(0.5 * freedom, 0.5 * n_columns))
-    log_norms = log_norms - 0.5 * n_columns * (LOG_PI + np.log(freedom))
+    log_norms = np.asarray(log_gamma_ratio(0.5 * df, 0.5 * n_columns))
+    log_norms = log_norms - 0.5 * n_columns * (LOG_PI + np.log(df))
     log_norm = _by_count(block.n_there, log_norms.tolist())
-    power = (block.n_there + freedom) * -0.5
-    return log_one_plus(distance / freedom) * power + log_norm - block.log_root_determinant
+    power = (block.n_there + df) * -0.5
+    return log_one_plus(distance / df) * power + log_norm - block.log_root_determinant
 
 
 def _by_count(n_there: Expression, entries: Sequence[float]) -> Expression:

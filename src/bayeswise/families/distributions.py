@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from bayeswise.foundation.earlier_names import earlier
 from bayeswise.foundation.errors import ParameterError
 
 # Family -> the names of its parameters, and the distribution that they make.
@@ -14,9 +15,9 @@ _MAKERS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
     "normal": (("mean", "stddev"), lambda stats, mean, stddev: stats.norm(mean, stddev)),
     "laplace": (("location", "scale"), lambda stats, location, scale: stats.laplace(location, scale)),
     "student-t": (
-        ("location", "scale", "freedom"),
-        lambda stats, location, scale, freedom: (
-            stats.t(freedom, location, scale) if np.isfinite(freedom) else stats.norm(location, scale)
+        ("location", "scale", "df"),
+        lambda stats, location, scale, df: (
+            stats.t(df, location, scale) if np.isfinite(df) else stats.norm(location, scale)
         ),
     ),
     "exponential": (("rate",), lambda stats, rate: stats.expon(scale=1.0 / rate)),
@@ -36,6 +37,7 @@ NAMES = tuple(_MAKERS)
 """The families of one number."""
 
 
+@earlier(freedom="df")
 def distribution(family: str, /, **parameters: float) -> Any:
     """The distribution of a family with these parameters: `logpdf` or `logpmf`, `cdf`, `ppf`, `rvs`.
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from bayeswise.families.functions import seen
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.earlier_names import earlier
 from bayeswise.foundation.errors import FitError, ParameterError, SupportError
 from bayeswise.render.plain import Tabular
 
@@ -54,15 +55,18 @@ class Likelihood(Tabular):
         free: tuple[str, ...] = self.family.free
         return free
 
+    @earlier(freedom="df")
     def at(self, **parameters: float) -> float:
         """log p(data | parameters)."""
         return float(self.family.log_likelihood(self._made(parameters), self.data))
 
+    @earlier(freedom="df")
     def gradient(self, **parameters: float) -> dict[str, float]:
         """The first derivatives, by name."""
         found: dict[str, float] = self.family.gradient(self._made(parameters), self.data)
         return found
 
+    @earlier(freedom="df")
     def second_derivative(self, **parameters: float) -> FloatArray:
         """(n_parameters, n_parameters) in the order of `names`."""
         found: FloatArray = self.family.second_derivative(self._made(parameters), self.data)
@@ -76,6 +80,7 @@ class Likelihood(Tabular):
             raise FitError(f"the likelihood has no maximum: {found.reason}", fix="give more different values")
         return {name: float(np.reshape(getattr(found.parameters, name), ())) for name in self.names}
 
+    @earlier(freedom="df")
     def check(self, **parameters: float) -> Stationary:
         """Gradient and curvature at the maximum, or at these parameters."""
         at = parameters or self.maximum

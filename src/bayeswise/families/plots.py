@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 _POINTS = {1: 241, 2: 61}  # along each parameter
 _REACH = 3.5  # standard errors around the maximum
-_POSITIVE = ("stddev", "scale", "rate", "shape", "alpha", "beta", "freedom")
+_POSITIVE = ("stddev", "scale", "rate", "shape", "alpha", "beta", "df")
 _DROPS = (0.5, 2.0, 4.5, 8.0)  # below the maximum: 1, 2, 3 and 4 standard errors of a parabola
 
 

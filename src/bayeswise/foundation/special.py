@@ -49,9 +49,9 @@ def xlogy(x: Any, y: Any) -> Any:
     return _special().xlogy(x, y)
 
 
-def chdtrc(freedom: Any, x: Any) -> Any:
+def chdtrc(df: Any, x: Any) -> Any:
     """P(a chi-square variable > x)."""
-    return _special().chdtrc(freedom, x)
+    return _special().chdtrc(df, x)
 
 
 def ndtr(x: Any) -> Any:

@@ -109,7 +109,7 @@ def rounding_of(belief: Any) -> float:
     """What a belief loses by being kept in doubles: a matrix whose directions differ by 1e6 has ten digits in one."""
     if not isinstance(belief, NormalInverseWishart):
         return 0.0
-    return float(np.finfo(float).eps * np.max(belief.freedom) * np.max(np.linalg.cond(belief.scale)))
+    return float(np.finfo(float).eps * np.max(belief.df) * np.max(np.linalg.cond(belief.scale)))
 
 
 def numbers_of(prior: Any) -> dict[str, Any]:

@@ -107,7 +107,7 @@ def test_the_truth_has_any_rank_among_means_and_covariances() -> None:
         return family.statistic(rows.reshape(-1, 2), groups, n_groups)
 
     scale = np.array([[2.0, 0.5], [0.5, 1.0]])
-    prior = NormalInverseWishart(np.array([1.0, -1.0]), strength=1.5, freedom=4.0, scale=scale)
+    prior = NormalInverseWishart(np.array([1.0, -1.0]), strength=1.5, df=4.0, scale=scale)
     found = rank_statistics(Vectors(), prior, quantities, n_rows=4, seed=22, summarise=summarise)
     assert {name: value for name, value in found.items() if value > LIMIT} == {}
 

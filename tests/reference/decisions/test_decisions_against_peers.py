@@ -156,7 +156,7 @@ def test_actions_are_taken_over_what_a_regression_predicts() -> None:
     X = generator.normal(size=(40, 2))
     fitted = bw.LinearRegression().fit(X, 3 * X[:, 0] + generator.normal(size=40))
     ahead, first = fitted.predict_distribution(X[:5]), fitted.predict_distribution(X[:1])
-    law = stats.t(ahead.freedom, ahead.location, ahead.scale)
+    law = stats.t(ahead.df, ahead.location, ahead.scale)
     assert pinball_action(ahead, under=9, over=1) == pytest.approx(law.ppf(0.9))
     assert squared_action(ahead) == pytest.approx(law.mean()) and absolute_action(ahead) == pytest.approx(law.median())
     assert within_action(first, 0.5) == pytest.approx(float(first.location[0]), abs=1e-5)
@@ -171,7 +171,7 @@ def test_actions_are_taken_over_what_a_regression_predicts() -> None:
 @pytest.mark.parametrize("kind", ["gaussian", "student-t", "laplace", "exponential", "poisson"])
 def test_what_the_best_numbers_cost_is_the_expectation_of_scipy(kind: str, entries: dict[str, Any]) -> None:
     costs = NumberCosts.of(entries)
-    ahead = Predictive(kind, np.array([3.0, 7.5]), np.array([1.0, 2.5]), freedom=5.0)
+    ahead = Predictive(kind, np.array([3.0, 7.5]), np.array([1.0, 2.5]), df=5.0)
     actions, expected = costs.actions(ahead), costs.expected(ahead)
     for k, action in enumerate(actions.tolist()):
         law = {

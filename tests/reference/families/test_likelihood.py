@@ -48,7 +48,7 @@ CASES: dict[str, tuple[Any, dict[str, float], list[float], Any]] = {
         REALS,
         lambda x, m, b: -mp.log(2 * b) - (x - m if x > m else m - x) / b,
     ),
-    "student-t": (families.StudentT(), {"location": 0.5, "scale": 1.3, "freedom": 3.5}, REALS, log_t),
+    "student-t": (families.StudentT(), {"location": 0.5, "scale": 1.3, "df": 3.5}, REALS, log_t),
     "exponential": (families.Exponential(), {"rate": 0.8}, POSITIVE, lambda x, r: mp.log(r) - r * x),
     "gamma": (
         families.Gamma(),
@@ -99,13 +99,13 @@ def test_the_estimate_is_where_the_gradient_is_0_and_the_curvature_negative(name
     assert Likelihood(family, data).check().is_maximum
 
 
-def test_a_student_t_of_infinite_freedom_has_the_derivatives_of_the_normal() -> None:
+def test_a_student_t_of_infinite_df_has_the_derivatives_of_the_normal() -> None:
     values = [1.0, 2.0, 5.0, 9.0]
     family, normal = families.StudentT(), families.Normal()
     found = family.estimate(family.statistic(values)).parameters
-    assert found.freedom.item() == np.inf  # no value is far away
+    assert found.df.item() == np.inf  # no value is far away
     same = families.NormalParameters(found.location, found.scale)
-    assert family.gradient(found, values) == pytest.approx({"location": 0.0, "scale": 0.0, "freedom": 0.0}, abs=1e-9)
+    assert family.gradient(found, values) == pytest.approx({"location": 0.0, "scale": 0.0, "df": 0.0}, abs=1e-9)
     curvature = family.second_derivative(found, values)
     assert curvature[:2, :2] == pytest.approx(normal.second_derivative(same, values))
     assert not curvature[2].any() and not curvature[:, 2].any()

@@ -167,7 +167,7 @@ def test_without_rows_there_is_no_estimate(rows: np.ndarray) -> None:
 # -- the conjugate prior ------------------------------------------------------------------------------------------
 def test_one_column_has_the_posterior_of_the_normal_inverse_gamma() -> None:
     rows = ROWS[:, :1]
-    wishart = NormalInverseWishart(np.array([0.5]), strength=2.0, freedom=5.0, scale=np.array([[3.0]]))
+    wishart = NormalInverseWishart(np.array([0.5]), strength=2.0, df=5.0, scale=np.array([[3.0]]))
     gamma = NormalInverseGamma(mean=0.5, strength=2.0, shape=2.5, scale=1.5)
     vector, number = (
         NORMAL.posterior(NORMAL.statistic(rows), wishart),
@@ -185,37 +185,37 @@ def test_one_column_has_the_posterior_of_the_normal_inverse_gamma() -> None:
 
 
 def test_the_predictive_is_the_multivariate_t_of_scipy() -> None:
-    prior = NormalInverseWishart(MEAN, strength=2.0, freedom=6.0, scale=COVARIANCE)
-    freedom = 6.0 - 3 + 1
-    expected = stats.multivariate_t(MEAN, COVARIANCE * 3.0 / (2.0 * freedom), df=freedom).logpdf(ROWS)
+    prior = NormalInverseWishart(MEAN, strength=2.0, df=6.0, scale=COVARIANCE)
+    df = 6.0 - 3 + 1
+    expected = stats.multivariate_t(MEAN, COVARIANCE * 3.0 / (2.0 * df), df=df).logpdf(ROWS)
     np.testing.assert_allclose(NORMAL.log_predictive(prior, ROWS)[:, 0], expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize("freedom", [2.5, 40.0, 1e15])
+@pytest.mark.parametrize("df", [2.5, 40.0, 1e15])
 @pytest.mark.parametrize("z", [0.0, 3.0, 1e6, 1e200])
-def test_the_predictive_agrees_with_mpmath_in_the_tails(freedom: float, z: float) -> None:
-    scale, strength = COVARIANCE * freedom, 3.0
+def test_the_predictive_agrees_with_mpmath_in_the_tails(df: float, z: float) -> None:
+    scale, strength = COVARIANCE * df, 3.0
     x = MEAN + z
     q = exact_distance(x, MEAN, matrix(scale)) * mp.mpf(3) / 4
-    half = (mp.mpf(freedom) + 1) / 2
+    half = (mp.mpf(df) + 1) / 2
     exact = mp.loggamma(half) - mp.loggamma(half - mp.mpf(3) / 2) - half * mp.log1p(q)
     exact -= (3 * mp.log(mp.pi * mp.mpf(4) / 3) + mp.log(mp.det(matrix(scale)))) / 2
-    found = NORMAL.log_predictive(NormalInverseWishart(MEAN, strength, freedom, scale), x[None]).item()
+    found = NORMAL.log_predictive(NormalInverseWishart(MEAN, strength, df, scale), x[None]).item()
     assert error_of_density(found, exact) <= 1e-12
 
 
 @pytest.mark.parametrize(
-    ("strength", "freedom", "size"), [(1.0, 3.0, 1.0), (1e-6, 2.0001, 1e-3), (1e15, 1e15, 1e15), (5.0, 1e6, 1.0)]
+    ("strength", "df", "size"), [(1.0, 3.0, 1.0), (1e-6, 2.0001, 1e-3), (1e15, 1e15, 1e15), (5.0, 1e6, 1.0)]
 )
-def test_the_evidence_agrees_with_mpmath(strength: float, freedom: float, size: float) -> None:
+def test_the_evidence_agrees_with_mpmath(strength: float, df: float, size: float) -> None:
     rows = np.round(ROWS * 8.0) / 8.0
     n, d = mp.mpf(len(rows)), 3
-    prior = NormalInverseWishart(np.zeros(3), strength, freedom, COVARIANCE * size)
+    prior = NormalInverseWishart(np.zeros(3), strength, df, COVARIANCE * size)
     data = matrix(rows)
     mean = mp.matrix([mp.fsum(data[:, j]) / n for j in range(d)])
     gathered = data.T * data - n * mean * mean.T
     after = matrix(COVARIANCE * size) + gathered + mp.mpf(strength) * n / (mp.mpf(strength) + n) * mean * mean.T
-    half, half_after = mp.mpf(freedom) / 2, (mp.mpf(freedom) + n) / 2
+    half, half_after = mp.mpf(df) / 2, (mp.mpf(df) + n) / 2
     halves = [mp.mpf(j) / 2 for j in range(d)]
     exact = mp.fsum(mp.loggamma(half_after - h) - mp.loggamma(half - h) for h in halves)
     exact += half * mp.log(mp.det(matrix(COVARIANCE * size))) - half_after * mp.log(mp.det(after))
@@ -224,12 +224,12 @@ def test_the_evidence_agrees_with_mpmath(strength: float, freedom: float, size: 
 
 
 def test_the_plug_in_under_a_prior_is_the_posterior_mean() -> None:
-    prior = NormalInverseWishart(np.zeros(3), strength=1.0, freedom=5.0, scale=np.eye(3))
+    prior = NormalInverseWishart(np.zeros(3), strength=1.0, df=5.0, scale=np.eye(3))
     after = NORMAL.posterior(NORMAL.statistic(ROWS[:2]), prior)
     fitted = NORMAL.parameters(NORMAL.statistic(ROWS[:2]), prior)
     np.testing.assert_allclose(fitted.covariance, after.scale / 3.0, rtol=1e-14)
     np.testing.assert_allclose(fitted.mean[0], ROWS[:2].sum(axis=0) / 3.0, rtol=1e-14)
-    with pytest.raises(ParameterError, match="freedom above 4"):
+    with pytest.raises(ParameterError, match="df above 4"):
         NORMAL.parameters(NORMAL.statistic(ROWS[:0]), NormalInverseWishart(np.zeros(3), 1.0, 3.0, np.eye(3)))
 
 
@@ -243,7 +243,7 @@ def test_products_beyond_the_range_of_floats_are_a_typed_error() -> None:
     ("change", "words"),
     [
         ({"strength": 0.0}, "strength"),
-        ({"freedom": 1.0}, "freedom must be above 1"),
+        ({"df": 1.0}, "df must be above 1"),
         ({"mean": np.array([np.nan, 0.0])}, "mean"),
         ({"scale": np.ones((2, 2))}, "full rank"),
         ({"scale": np.array([[1.0, 0.5], [0.2, 1.0]])}, "symmetric"),
@@ -252,7 +252,7 @@ def test_products_beyond_the_range_of_floats_are_a_typed_error() -> None:
     ],
 )
 def test_impossible_priors_are_refused(change: dict[str, Any], words: str) -> None:
-    fields = {"mean": np.zeros(2), "strength": 1.0, "freedom": 3.0, "scale": np.eye(2), **change}
+    fields = {"mean": np.zeros(2), "strength": 1.0, "df": 3.0, "scale": np.eye(2), **change}
     with pytest.raises(ParameterError, match=words):
         NormalInverseWishart(**fields)
 
@@ -289,7 +289,7 @@ def test_draws_have_the_wanted_moments() -> None:
 
 
 def test_draws_of_the_prior_have_its_moments() -> None:
-    prior = NormalInverseWishart(MEAN, strength=2.0, freedom=14.0, scale=COVARIANCE * 10.0)
+    prior = NormalInverseWishart(MEAN, strength=2.0, df=14.0, scale=COVARIANCE * 10.0)
     drawn = NORMAL.sample_prior(prior, 40_000, np.random.default_rng(14))
     assert drawn.covariance.shape == (40_000, 1, 3, 3)
     np.testing.assert_allclose(drawn.covariance.mean(axis=0)[0], COVARIANCE, atol=0.05)

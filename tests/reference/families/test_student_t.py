@@ -15,31 +15,31 @@ from bayeswise.statistics import fingerprint
 from tests.reference.families.oracle import error_of_density, relative_error
 
 STUDENT = StudentT()
-FREEDOMS = [1e-5, 0.3, 1.0, 2.0, 7.5, 19.9, 20.0, 21.0, 300.0, 1e6, 1e12, 1e100, 1e300]
+DFS = [1e-5, 0.3, 1.0, 2.0, 7.5, 19.9, 20.0, 21.0, 300.0, 1e6, 1e12, 1e100, 1e300]
 
 
-def exact_log_density(location: Any, scale: Any, freedom: Any, x: Any) -> Any:
-    f = mp.mpf(freedom)
+def exact_log_density(location: Any, scale: Any, df: Any, x: Any) -> Any:
+    f = mp.mpf(df)
     with mp.workdps(60 + 2 * max(0, int(mp.log10(f)))):
         z = (mp.mpf(x) - mp.mpf(location)) / mp.mpf(scale)
         log_norm = mp.loggamma((f + 1) / 2) - mp.loggamma(f / 2) - mp.log(f * mp.pi) / 2
         return log_norm - mp.log(mp.mpf(scale)) - (f + 1) / 2 * mp.log1p(z * z / f)
 
 
-@pytest.mark.parametrize("freedom", [0.5, 1.0, 3.0, 30.0])
-def test_the_density_is_that_of_scipy(freedom: float) -> None:
+@pytest.mark.parametrize("df", [0.5, 1.0, 3.0, 30.0])
+def test_the_density_is_that_of_scipy(df: float) -> None:
     x = np.linspace(-20.0, 30.0, 31)
-    found = STUDENT.log_density(StudentTParameters(0.5, 2.0, freedom), x)
-    np.testing.assert_allclose(found, stats.t(freedom, 0.5, 2.0).logpdf(x), rtol=1e-12)
+    found = STUDENT.log_density(StudentTParameters(0.5, 2.0, df), x)
+    np.testing.assert_allclose(found, stats.t(df, 0.5, 2.0).logpdf(x), rtol=1e-12)
 
 
-@pytest.mark.parametrize("freedom", FREEDOMS)
+@pytest.mark.parametrize("df", DFS)
 @pytest.mark.parametrize(("location", "scale"), [(0.0, 1.0), (-3.0, 1e-200), (1e15, 3.0), (1e300, 1e290)])
-def test_the_density_agrees_with_mpmath(freedom: float, location: float, scale: float) -> None:
+def test_the_density_agrees_with_mpmath(df: float, location: float, scale: float) -> None:
     near = [location + deviations * scale for deviations in (-40.0, -1.0, 0.0, 1e-5, 2.0, 300.0)]
     for x in (*near, -1.7e308, -1e200, 0.0, 5e-324, 1.0, 1e100, 1.7e308):
-        found = STUDENT.log_density(StudentTParameters(location, scale, freedom), x)
-        exact = exact_log_density(location, scale, freedom, x)
+        found = STUDENT.log_density(StudentTParameters(location, scale, df), x)
+        exact = exact_log_density(location, scale, df, x)
         if exact > -np.finfo(np.float64).max:
             assert error_of_density(found, exact) <= 1e-12, x
         else:
@@ -51,39 +51,39 @@ def test_the_distance_between_opposite_ends_of_the_range_does_not_overflow() -> 
     assert error_of_density(found, exact_log_density(-1.7e308, 1e300, 3.0, 1.7e308)) <= 1e-12
 
 
-def test_infinite_freedom_is_the_normal_distribution() -> None:
+def test_infinite_df_is_the_normal_distribution() -> None:
     x = np.array([-1e200, -3.0, 0.0, 0.7, 1e300])
     found = STUDENT.log_density(StudentTParameters(0.5, 2.0, np.inf), x)
     np.testing.assert_array_equal(found, Normal().log_density(NormalParameters(0.5, 2.0), x))
 
 
 def test_far_out_the_density_is_zero_and_missing_stays_missing() -> None:
-    for freedom in (1.0, np.inf):
-        log_p = STUDENT.log_density(StudentTParameters(0.0, 1.0, freedom), [np.inf, -np.inf, np.nan])
+    for df in (1.0, np.inf):
+        log_p = STUDENT.log_density(StudentTParameters(0.0, 1.0, df), [np.inf, -np.inf, np.nan])
         assert log_p[:2].tolist() == [-np.inf, -np.inf] and np.isnan(log_p[2])
 
 
 # -- maximum likelihood ---------------------------------------------------------------------------------------
 def score(parameters: StudentTParameters, x: Any) -> list[Any]:
-    """The mean derivative of the log-likelihood by location (in scales), log scale and log freedom, at 50 digits."""
-    location, scale, f = (mp.mpf(getattr(parameters, name).item()) for name in ("location", "scale", "freedom"))
+    """The mean derivative of the log-likelihood by location (in scales), log scale and log df, at 50 digits."""
+    location, scale, f = (mp.mpf(getattr(parameters, name).item()) for name in ("location", "scale", "df"))
     location += mp.mpf(np.asarray(parameters.location_low).item())
     z = [(mp.mpf(float(value)) - location) / scale for value in x]
     w = [(f + 1) / (f + value**2) for value in z]
     half = (mp.digamma((f + 1) / 2) - mp.digamma(f / 2) - 1 / f) / 2
-    by_freedom = [half + (-mp.log1p(v**2 / f) + u * v**2 / f) / 2 for u, v in zip(w, z, strict=True)]
+    by_df = [half + (-mp.log1p(v**2 / f) + u * v**2 / f) / 2 for u, v in zip(w, z, strict=True)]
     n = len(z)
     return [
         mp.fsum(u * v for u, v in zip(w, z, strict=True)) / n,
         mp.fsum(u * v**2 - 1 for u, v in zip(w, z, strict=True)) / n,
-        f * mp.fsum(by_freedom) / n,
+        f * mp.fsum(by_df) / n,
     ]
 
 
-@pytest.mark.parametrize(("freedom", "n_rows"), [(1.5, 60), (3.0, 200), (8.0, 1000), (30.0, 3000)])
+@pytest.mark.parametrize(("df", "n_rows"), [(1.5, 60), (3.0, 200), (8.0, 1000), (30.0, 3000)])
 @pytest.mark.parametrize(("location", "unit"), [(0.0, 1.0), (5.0, 1e-200), (1e12, 1e3), (-3.0, 1e300)])
-def test_at_the_estimate_all_derivatives_are_zero(freedom: float, n_rows: int, location: float, unit: float) -> None:
-    x = location * unit + unit * np.random.default_rng(11).standard_t(freedom, n_rows)
+def test_at_the_estimate_all_derivatives_are_zero(df: float, n_rows: int, location: float, unit: float) -> None:
+    x = location * unit + unit * np.random.default_rng(11).standard_t(df, n_rows)
     estimate = STUDENT.estimate(STUDENT.statistic(x[:, None]))
     assert estimate.converged and estimate.exists.all(), estimate.reason
     assert max(abs(value) for value in score(estimate.parameters, x)) <= 1e-12
@@ -100,16 +100,16 @@ def test_the_estimate_is_no_worse_than_that_of_a_general_optimiser() -> None:
     best = optimize.minimize(loss, start, method="Nelder-Mead", options=options)
     found = STUDENT.estimate(STUDENT.statistic(x[:, None])).parameters
     assert -STUDENT.log_density(found, x).sum() <= best.fun + 1e-9
-    np.testing.assert_allclose(found.freedom.item(), np.exp(best.x[2]), rtol=1e-5)
+    np.testing.assert_allclose(found.df.item(), np.exp(best.x[2]), rtol=1e-5)
 
 
-@pytest.mark.parametrize("freedom", [1.0, 4.0, np.inf])
-def test_a_known_freedom_leaves_location_and_scale(freedom: float) -> None:
+@pytest.mark.parametrize("df", [1.0, 4.0, np.inf])
+def test_a_known_df_leaves_location_and_scale(df: float) -> None:
     x = np.array([-1.0, 0.0, 1.5, 2.0, 50.0])
-    family = StudentT(freedom=freedom)
+    family = StudentT(df=df)
     estimate = family.estimate(family.statistic(x[:, None]))
-    assert estimate.exists.all() and estimate.parameters.freedom.item() == freedom
-    if np.isfinite(freedom):
+    assert estimate.exists.all() and estimate.parameters.df.item() == df
+    if np.isfinite(df):
         assert max(abs(value) for value in score(estimate.parameters, x)[:2]) <= 1e-14
     else:
         assert estimate.parameters.location.item() == pytest.approx(x.mean(), rel=1e-15)
@@ -121,19 +121,19 @@ def test_light_tails_climb_towards_the_normal_distribution() -> None:
     x = np.random.default_rng(1).uniform(-1.0, 1.0, 100)
     estimate = STUDENT.estimate(STUDENT.statistic(x[:, None]))
     assert not estimate.exists.any() and "no heavier than those of the normal" in estimate.reason
-    assert estimate.parameters.freedom.item() == np.inf
+    assert estimate.parameters.df.item() == np.inf
     assert estimate.parameters.location.item() == pytest.approx(x.mean(), rel=1e-12)
     assert estimate.parameters.scale.item() == pytest.approx(x.std(), rel=1e-12)
 
 
-def test_very_heavy_tails_stop_at_the_least_freedom() -> None:
+def test_very_heavy_tails_stop_at_min_df() -> None:
     x = np.random.default_rng(1).standard_t(0.4, 200)
     estimate = STUDENT.estimate(STUDENT.statistic(x[:, None]))
-    assert not estimate.exists.any() and "still climbs at the least freedom 1" in estimate.reason
-    assert estimate.parameters.freedom.item() == 1.0
-    wider = StudentT(least_freedom=0.1)
+    assert not estimate.exists.any() and "still climbs at min_df = 1" in estimate.reason
+    assert estimate.parameters.df.item() == 1.0
+    wider = StudentT(min_df=0.1)
     free = wider.estimate(wider.statistic(x[:, None]))
-    assert free.exists.all() and 0.2 < free.parameters.freedom.item() < 0.8
+    assert free.exists.all() and 0.2 < free.parameters.df.item() < 0.8
     assert max(abs(value) for value in score(free.parameters, x)) <= 1e-12
 
 
@@ -152,8 +152,8 @@ def test_half_the_rows_at_one_value_have_no_estimate(values: list[float]) -> Non
     assert log_p[0, :2].tolist() == [np.inf, -np.inf] and np.isnan(log_p[0, 2])
 
 
-def test_ties_are_harmless_with_enough_freedom() -> None:
-    family = StudentT(freedom=4.0)
+def test_ties_are_harmless_with_enough_degrees_of_freedom() -> None:
+    family = StudentT(df=4.0)
     estimate = family.estimate(family.statistic(np.array([[5.0], [5.0], [5.0], [1.0], [9.0]])))
     assert estimate.exists.all() and estimate.parameters.location.item() == pytest.approx(5.0, rel=1e-14)
 
@@ -189,7 +189,7 @@ def test_without_rows_there_is_no_estimate(values: np.ndarray) -> None:
 
 
 def test_the_ends_of_the_range_of_floats_can_be_fitted() -> None:
-    family = StudentT(freedom=3.0)
+    family = StudentT(df=3.0)
     for unit in (1.7e308, 5e-320):
         x = unit * np.array([-1.0, -0.5, 0.0, 0.25, 1.0])
         estimate = family.estimate(family.statistic(x[:, None]))
@@ -213,12 +213,12 @@ def test_an_infinite_cell_is_named() -> None:
 
 
 def test_impossible_parameters_are_refused() -> None:
-    for location, scale, freedom in ((np.inf, 1.0, 1.0), (0.0, -1.0, 1.0), (0.0, 1.0, 0.0), (0.0, 1.0, np.nan)):
+    for location, scale, df in ((np.inf, 1.0, 1.0), (0.0, -1.0, 1.0), (0.0, 1.0, 0.0), (0.0, 1.0, np.nan)):
         with pytest.raises(ParameterError):
-            StudentTParameters(location, scale, freedom)
-    for freedom, least in ((0.0, 1.0), (None, 0.0), (None, np.inf)):
+            StudentTParameters(location, scale, df)
+    for df, least in ((0.0, 1.0), (None, 0.0), (None, np.inf)):
         with pytest.raises(ParameterError):
-            StudentT(freedom=freedom, least_freedom=least)
+            StudentT(df=df, min_df=least)
 
 
 def test_draws_have_the_wanted_quantiles() -> None:

@@ -18,7 +18,7 @@ PRIOR = {"a": 0.75, "b": 0.25}
 GIVEN: dict[str, dict[str, float]] = {
     "normal": {"mean": 2, "stddev": 3},
     "laplace": {"location": 2, "scale": 3},
-    "student-t": {"location": 2, "scale": 3, "freedom": 5},
+    "student-t": {"location": 2, "scale": 3, "df": 5},
     "exponential": {"rate": 2},
     "gamma": {"shape": 2.5, "rate": 2},
     "beta": {"alpha": 2, "beta": 3},

@@ -42,14 +42,14 @@ def log_normal(x: mpmath.matrix, mean: mpmath.matrix, covariance: mpmath.matrix)
     return -square / 2 - mpmath.log(mpmath.det(2 * mpmath.pi * covariance)) / 2
 
 
-def log_student(x: mpmath.matrix, mean: mpmath.matrix, scale: mpmath.matrix, freedom: mpmath.mpf) -> mpmath.mpf:
+def log_student(x: mpmath.matrix, mean: mpmath.matrix, scale: mpmath.matrix, df: mpmath.mpf) -> mpmath.mpf:
     away = x - mean
     square = (away.T * mpmath.inverse(scale) * away)[0]
     return (
-        mpmath.loggamma((freedom + 2) / 2)
-        - mpmath.loggamma(freedom / 2)
-        - mpmath.log(mpmath.det(mpmath.pi * freedom * scale)) / 2
-        - (freedom + 2) / 2 * mpmath.log(1 + square / freedom)
+        mpmath.loggamma((df + 2) / 2)
+        - mpmath.loggamma(df / 2)
+        - mpmath.log(mpmath.det(mpmath.pi * df * scale)) / 2
+        - (df + 2) / 2 * mpmath.log(1 + square / df)
     )
 
 
@@ -85,11 +85,11 @@ def test_parameters_are_integrated_out_under_jeffreys_prior(offset: float, share
     """p(mean, S) proportional to det(S)^-(d + 1)/2 gives Student-t with n - d (shared: n - K - d + 1) degrees."""
     rows, exact = table(offset)
     moments = {state: mean_and_scatter(exact[state]) for state in STATES}
-    freedom = mpmath.mpf(14 - 2 - 2 + 1 if shared else 7 - 2)
+    df = mpmath.mpf(14 - 2 - 2 + 1 if shared else 7 - 2)
     scatter = {s: moments["a"][1] + moments["b"][1] if shared else moments[s][1] for s in STATES}
     model = fit(rows, "y", covariance="shared" if shared else "per-class", predictive="student-t")
-    width = mpmath.mpf(8) / 7 / freedom
-    check(model, rows, lambda x, s: log_student(x, moments[s][0], scatter[s] * width, freedom))
+    width = mpmath.mpf(8) / 7 / df
+    check(model, rows, lambda x, s: log_student(x, moments[s][0], scatter[s] * width, df))
 
 
 def test_a_normal_inverse_wishart_prior_is_updated_by_the_book() -> None:
@@ -97,7 +97,7 @@ def test_a_normal_inverse_wishart_prior_is_updated_by_the_book() -> None:
     rows, exact = table(0.0)
     plain = fit(rows, "y")
     prior = plain.weak_prior(3.0)
-    k, v = mpmath.mpf(3), mpmath.mpf(float(np.asarray(prior.freedom)[0]))
+    k, v = mpmath.mpf(3), mpmath.mpf(float(np.asarray(prior.df)[0]))
     centre = mpmath.matrix(np.asarray(prior.mean)[0].tolist())
     scale = mpmath.matrix(np.asarray(prior.scale)[0].tolist())
     after = {}
@@ -105,10 +105,10 @@ def test_a_normal_inverse_wishart_prior_is_updated_by_the_book() -> None:
         mean, scatter = mean_and_scatter(exact[state])
         gap = mean - centre
         after[state] = ((7 * mean + k * centre) / (k + 7), scale + scatter + k * 7 / (k + 7) * gap * gap.T)
-    freedom = v + 7 - 2 + 1
+    df = v + 7 - 2 + 1
     student = plain.changed(prior=prior, predictive="student-t")
-    width = (k + 8) / (k + 7) / freedom
-    check(student, rows, lambda x, s: log_student(x, after[s][0], after[s][1] * width, freedom))
+    width = (k + 8) / (k + 7) / df
+    check(student, rows, lambda x, s: log_student(x, after[s][0], after[s][1] * width, df))
     normal = plain.changed(prior=prior)
     check(normal, rows, lambda x, s: log_normal(x, after[s][0], after[s][1] / (v + 7 - 2 - 1)))
 

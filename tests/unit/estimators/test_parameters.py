@@ -70,7 +70,7 @@ def test_the_earlier_name_of_a_parameter_means_the_same_and_warns(
     with pytest.warns(DeprecationWarning, match=f"{earlier} is now called {today}"):
         changed = kind().set_params(**{earlier: value})
     assert changed.get_params() == before.get_params()
-    with pytest.raises(ParameterError, match=f"{earlier} and {today} are one setting"):
+    with pytest.raises(ParameterError, match=f"{earlier} and {today} are the same setting"):
         kind(**{earlier: value, today: value})
     with pytest.warns(DeprecationWarning, match=f"{earlier} is now called {today}"):
         search = GridSearchCV(kind(), {earlier: [value]}, cv=2).fit(X, target_of(kind))

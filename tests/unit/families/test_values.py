@@ -65,7 +65,7 @@ def test_a_statistic_of_no_rows_changes_nothing(family: Any) -> None:
         (BetaPrior(3, 1), "BetaPrior(successes=3, failures=1)"),
         (GammaPrior(np.array([[2.0, 0.5]]), 1), "GammaPrior(shape=[2, 0.5], rate=1)"),
         (NormalInverseGamma(0, 1, 2, 3), "NormalInverseGamma(mean=0, strength=1, shape=2, scale=3)"),
-        (NormalInverseWishart(np.zeros(1), 1, 2, np.eye(1)), "NormalInverseWishart(strength=1, freedom=2, mean=0)"),
+        (NormalInverseWishart(np.zeros(1), 1, 2, np.eye(1)), "NormalInverseWishart(strength=1, df=2, mean=0)"),
         (Chance.of(0.25), "Chance(probability=0.25)"),
         (PoissonParameters(2.5), "Poisson(rate=2.5)"),
         (NormalParameters(0.0, 1.0), "Normal(mean=0, stddev=1)"),

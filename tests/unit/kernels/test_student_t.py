@@ -37,7 +37,7 @@ def test_the_estimate_of_many_values_is_the_maximum_and_does_not_take_long() -> 
     begin = time.process_time()
     found = family.estimate(statistic).parameters
     assert time.process_time() - begin < 3.0  # it was 14 s
-    at = tuple(float(np.ravel(each)[0]) for each in (found.freedom, found.location, found.scale))
+    at = tuple(float(np.ravel(each)[0]) for each in (found.df, found.location, found.scale))
     assert np.allclose(at, (4.0, 2.0, 3.0), rtol=0.03)
     best = stats.t.logpdf(values, *at).sum()
     for k in range(3):

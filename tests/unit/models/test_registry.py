@@ -142,5 +142,5 @@ def test_the_earlier_name_of_a_setting_means_the_same_and_warns(
     with pytest.warns(DeprecationWarning, match=f"{earlier} is now called {today}"):
         before = learned(kind, **{earlier: value})
     assert before.settings == learned(kind, **{today: value}).settings != learned(kind).settings
-    with pytest.raises(ParameterError, match=f"{earlier} and {today} are one setting"):
+    with pytest.raises(ParameterError, match=f"{earlier} and {today} are the same setting"):
         learned(kind, **{earlier: value, today: value})

@@ -44,7 +44,7 @@ def test_products_of_rows_give_what_products_of_columns_give(options: dict[str, 
     ):
         assert np.allclose(ours.location, theirs.location, rtol=1e-6)
         assert np.allclose(ours.scale, theirs.scale, rtol=1e-5)
-        assert np.allclose(ours.freedom, theirs.freedom)
+        assert np.allclose(ours.df, theirs.df)
 
 
 def test_ten_thousand_columns_are_fitted_saved_and_refused_what_needs_all_pairs(tmp_path: Any) -> None:

@@ -196,5 +196,5 @@ def test_the_earlier_name_of_smoothing_means_the_same_and_warns() -> None:
     for call in calls:
         with pytest.warns(DeprecationWarning, match="strength is now called smoothing"):
             assert call().table("b") == pytest.approx(found.table("b"))
-    with pytest.raises(ParameterError, match="strength and smoothing are one setting"):
+    with pytest.raises(ParameterError, match="strength and smoothing are the same setting"):
         BeliefNetwork.learn(rows, strength=1.0, smoothing=1.0)

@@ -77,7 +77,7 @@ def test_statistics_of_other_columns_are_refused(load_forged: Any) -> None:
 
 
 def test_a_prior_of_no_group_is_refused() -> None:
-    with pytest.raises(ParameterError, match="a mean, a strength, a freedom and a scale for each group"):
+    with pytest.raises(ParameterError, match="a prior has mean, strength, df and scale for each group"):
         bw.families.NormalInverseWishart(np.zeros((0, 2)), np.zeros(0), np.zeros(0), np.zeros((0, 2, 2)))
 
 

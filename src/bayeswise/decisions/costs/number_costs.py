@@ -79,11 +79,11 @@ class NumberCosts:
     def _of_standard(self, predictive: Any) -> FloatArray:
         """The cost where location is 0 and scale 1, for each number of degrees of freedom once."""
         shape = np.shape(predictive.location)
-        freedom = np.broadcast_to(predictive.freedom, shape)
+        df = np.broadcast_to(predictive.df, shape)
         found = np.empty(shape)
-        for each in np.unique(freedom):
+        for each in np.unique(df):
             standard = type(predictive)(predictive.kind, np.zeros(1), np.ones(1), float(each))
-            found[freedom == each] = self._by_quadrature(standard) if each > 1 else np.inf
+            found[df == each] = self._by_quadrature(standard) if each > 1 else np.inf
         return found
 
     def _by_quadrature(self, predictive: Any) -> float:
@@ -96,8 +96,8 @@ class NumberCosts:
 
 
 def _row(predictive: Any, k: int) -> tuple[FloatArray, FloatArray, float]:
-    freedom = np.broadcast_to(predictive.freedom, predictive.location.shape)
-    return predictive.location[k : k + 1], predictive.scale[k : k + 1], float(freedom[k])
+    df = np.broadcast_to(predictive.df, predictive.location.shape)
+    return predictive.location[k : k + 1], predictive.scale[k : k + 1], float(df[k])
 
 
 def _cost(entries: Mapping[str, Any], name: str, where: str) -> float:

@@ -72,17 +72,17 @@ class Factor:
         return np.asarray(draws @ self.lower.T * self.stddev)
 
     def inverse_wishart(
-        self, freedom: float, size: int, generator: np.random.Generator
+        self, df: float, size: int, generator: np.random.Generator
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Draws of a covariance C ~ InverseWishart(freedom, L L'), as stddev and correlation, and of Normal(0, C).
+        """Draws of a covariance C ~ InverseWishart(df, L L'), as stddev and correlation, and of Normal(0, C).
 
-        With A lower triangular, A_ii^2 ~ chi-squared(freedom - i) and A_ij ~ Normal(0, 1), the covariance is M M' with
+        With A lower triangular, A_ii^2 ~ chi-squared(df - i) and A_ij ~ Normal(0, 1), the covariance is M M' with
         M = L A^-T (Bartlett).
         """
         d = len(self.stddev)
         bartlett = np.tril(generator.standard_normal((size, d, d)), -1)
         diagonal = np.arange(d)
-        bartlett[:, diagonal, diagonal] = np.sqrt(2.0 * generator.standard_gamma(0.5 * (freedom - diagonal), (size, d)))
+        bartlett[:, diagonal, diagonal] = np.sqrt(2.0 * generator.standard_gamma(0.5 * (df - diagonal), (size, d)))
         root = np.swapaxes(np.linalg.solve(bartlett, np.broadcast_to(self.lower.T, bartlett.shape)), 1, 2)
         length = np.sqrt((root**2).sum(axis=-1))  # (size, n_columns)
         unit = root / length[..., None]

@@ -32,24 +32,27 @@ from bayeswise.families.protocol import (
     refuse_unless,
 )
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.statistics.numbers.scatter import Scatter
+from bayeswise.store.fields import stored_field
 
 
+@earlier_fields(freedom="df")
 @dataclass(frozen=True, repr=False)
 class NormalInverseWishart:
-    """covariance ~ InverseWishart(freedom, scale), mean | covariance ~ Normal(mean, covariance / strength).
+    """covariance ~ InverseWishart(df, scale), mean | covariance ~ Normal(mean, covariance / strength).
 
-    It is what `strength` pseudo-counts with mean `mean`, and `freedom` rows with sum of products of deviations `scale`
+    It is what `strength` pseudo-counts with mean `mean`, and `df` rows with sum of products of deviations `scale`
     would have taught. All fields have a first axis of groups, which may be left out.
 
-    >>> NormalInverseWishart(mean=np.zeros(2), strength=1, freedom=4, scale=np.eye(2))
-    NormalInverseWishart(strength=1, freedom=4, mean=[0, 0])
+    >>> NormalInverseWishart(mean=np.zeros(2), strength=1, df=4, scale=np.eye(2))
+    NormalInverseWishart(strength=1, df=4, mean=[0, 0])
     """
 
     mean: FloatArray  # (n_groups, n_columns)
     strength: FloatArray | float  # (n_groups,)
-    freedom: FloatArray | float  # (n_groups,), above n_columns - 1
+    df: FloatArray | float = field(metadata=stored_field({}, "freedom"))  # (n_groups,), above n_columns - 1
     scale: FloatArray  # (n_groups, n_columns, n_columns), of full rank
     mean_low: FloatArray | float = field(default=0.0, repr=False)  # its digits beyond the 53 bits of a float
 
@@ -58,7 +61,7 @@ class NormalInverseWishart:
         fields = {
             "mean": mean,
             "strength": np.atleast_1d(np.asarray(self.strength, float)),
-            "freedom": np.atleast_1d(np.asarray(self.freedom, float)),
+            "df": np.atleast_1d(np.asarray(self.df, float)),
             "scale": scale[None] if scale.ndim == 2 else scale,
         }
         for name, value in fields.items():
@@ -69,9 +72,9 @@ class NormalInverseWishart:
         n_columns = self.n_columns
         dimensions = {name: value.ndim for name, value in fields.items()}
         sizes = {len(value) for value in fields.values() if value.ndim} - {1}
-        if dimensions != {"mean": 2, "strength": 1, "freedom": 1, "scale": 3} or len(sizes) > 1 or 0 in sizes:
+        if dimensions != {"mean": 2, "strength": 1, "df": 1, "scale": 3} or len(sizes) > 1 or 0 in sizes:
             raise ParameterError(
-                "a prior has a mean, a strength, a freedom and a scale for each group",
+                "a prior has mean, strength, df and scale for each group",
                 fix="give vectors for several groups, or numbers for one",
             )
         low, mean = np.shape(self.mean_low), fields["mean"].shape
@@ -81,8 +84,8 @@ class NormalInverseWishart:
             raise ParameterError(f"a mean of {n_columns} columns needs a scale of as many rows and columns")
         refuse_unless(np.isfinite(fields["mean"]), "mean of a prior must be finite", fields["mean"])
         refuse_unless(is_positive(fields["strength"]), "strength of a prior must be above 0", fields["strength"])
-        enough = np.isfinite(fields["freedom"]) & (fields["freedom"] > n_columns - 1)
-        refuse_unless(enough, f"freedom must be above {n_columns - 1} for {n_columns} columns", fields["freedom"])
+        enough = np.isfinite(fields["df"]) & (fields["df"] > n_columns - 1)
+        refuse_unless(enough, f"df must be above {n_columns - 1} for {n_columns} columns", fields["df"])
         for stddev, correlation in zip(*standardised(fields["scale"]), strict=True):
             reason = singular_reason(stddev, correlation)
             if reason:
@@ -102,13 +105,13 @@ class NormalInverseWishart:
         return NormalInverseWishart(
             np.broadcast_to(self.mean, (n_groups, d)),
             np.broadcast_to(self.strength, n_groups),
-            np.broadcast_to(self.freedom, n_groups),
+            np.broadcast_to(self.df, n_groups),
             np.broadcast_to(self.scale, (n_groups, d, d)),
             np.broadcast_to(self.mean_low, (n_groups, d)),
         )
 
     def __repr__(self) -> str:
-        parts = {name: getattr(self, name) for name in ("strength", "freedom", "mean")}
+        parts = {name: getattr(self, name) for name in ("strength", "df", "mean")}
         return one_line("NormalInverseWishart", parts)
 
 
@@ -181,17 +184,17 @@ class MultivariateNormal(OnNumbers[Scatter]):
         return Estimate(parameters, exists, "; ".join(named))
 
     def parameters(self, statistic: Scatter, prior: NormalInverseWishart | None = None) -> MultivariateNormalParameters:
-        """Maximum likelihood, or the posterior means (freedom above n_columns + 1 needed)."""
+        """Maximum likelihood, or the posterior means (df above n_columns + 1 needed)."""
         if prior is None:
             return self.estimate(statistic).parameters
         after = self.posterior(statistic, prior)
-        freedom = after.freedom - (after.n_columns + 1.0)
-        if not np.all(freedom > 0):
+        df = after.df - (after.n_columns + 1.0)
+        if not np.all(df > 0):
             raise ParameterError(
-                f"the posterior mean of the covariance needs a freedom above {after.n_columns + 1}",
-                fix="raise prior.freedom",
+                f"the posterior mean of the covariance needs df above {after.n_columns + 1}",
+                fix="raise prior.df",
             )
-        stddev, correlation = standardised(after.scale / np.asarray(freedom)[:, None, None])
+        stddev, correlation = standardised(after.scale / np.asarray(df)[:, None, None])
         return MultivariateNormalParameters(after.mean, stddev, correlation, after.mean_low)
 
     def n_free_parameters(self, n_columns: int) -> int:  # type: ignore[override]  # of rows, not of one number
@@ -288,13 +291,13 @@ class MultivariateNormal(OnNumbers[Scatter]):
 
     # -- the conjugate prior ------------------------------------------------------------------------------------
     def posterior(self, statistic: Scatter, prior: NormalInverseWishart) -> NormalInverseWishart:
-        """strength + n, freedom + n, scale + sum (x - xbar)(x - xbar)' + strength n / (strength + n) gap gap'."""
+        """strength + n, df + n, scale + sum (x - xbar)(x - xbar)' + strength n / (strength + n) gap gap'."""
         before = prior.over(statistic.total.shape[0])
         n, added = statistic.weight.to_floats(), _added_scale(statistic, before)
         mean, mean_low = mean_between(
             n[:, None], _means(statistic), np.asarray(before.strength)[:, None], (before.mean, before.mean_low)
         )
-        return NormalInverseWishart(mean, before.strength + n, before.freedom + n, before.scale + added, mean_low)
+        return NormalInverseWishart(mean, before.strength + n, before.df + n, before.scale + added, mean_low)
 
     def log_marginal(self, statistic: Scatter, prior: NormalInverseWishart) -> FloatArray:
         """(n_groups,) log Gamma_d(f'/2) / Gamma_d(f/2) + f/2 log|S| - f'/2 log|S'| + d/2 log(k / k') - nd/2 log pi."""
@@ -305,19 +308,19 @@ class MultivariateNormal(OnNumbers[Scatter]):
             half = factor.whiten(added[group] / factor.stddev).T / factor.stddev
             growth[group] = np.log1p(np.maximum(np.linalg.eigvalsh(factor.whiten(half)), 0.0)).sum()  # log|S'| / |S|
             log_root[group] = factor.log_root_determinant
-        halves = 0.5 * (np.asarray(before.freedom)[:, None] - np.arange(d))  # (n_groups, n_columns)
+        halves = 0.5 * (np.asarray(before.df)[:, None] - np.arange(d))  # (n_groups, n_columns)
         log_gammas = log_gamma_ratio(halves, 0.5 * n[:, None]).sum(axis=1)
-        log_scales = -0.5 * before.freedom * growth - n * (log_root + 0.5 * growth)
+        log_scales = -0.5 * before.df * growth - n * (log_root + 0.5 * growth)
         return np.asarray(log_gammas + log_scales - 0.5 * d * (np.log1p(n / before.strength) + n * LOG_PI))
 
     def log_predictive(self, posterior: NormalInverseWishart, x: ArrayLike) -> FloatArray:
-        """(n_rows, n_groups) Student-t, freedom - d + 1 degrees of freedom, proportional to (1 + q)^-(freedom + 1)/2.
+        """(n_rows, n_groups) Student-t with df - d + 1 degrees of freedom, proportional to (1 + q)^-(df + 1)/2.
 
         q = (x - mean)' scale^-1 (x - mean) strength / (strength + 1).
         """
         rows, d = np.asarray(x, dtype=np.float64), posterior.n_columns
         low = np.broadcast_to(posterior.mean_low, posterior.mean.shape)
-        shape = 0.5 * (np.asarray(posterior.freedom) - d + 1.0)  # (n_groups,)
+        shape = 0.5 * (np.asarray(posterior.df) - d + 1.0)  # (n_groups,)
         width = np.sqrt(1.0 + 1.0 / np.asarray(posterior.strength))
         log_norm = log_gamma_ratio(shape, 0.5 * d) - 0.5 * d * LOG_PI - d * np.log(width)
         log_p = np.empty((len(rows), len(posterior.mean)))
@@ -331,8 +334,8 @@ class MultivariateNormal(OnNumbers[Scatter]):
         self, prior: NormalInverseWishart, size: int, generator: np.random.Generator
     ) -> MultivariateNormalParameters:
         """Draws of mean and covariance from the prior (or a posterior)."""
-        freedom = np.asarray(prior.freedom)
-        drawn = [factor.inverse_wishart(f, size, generator) for f, factor in zip(freedom, prior.factors(), strict=True)]
+        df = np.asarray(prior.df)
+        drawn = [factor.inverse_wishart(f, size, generator) for f, factor in zip(df, prior.factors(), strict=True)]
         stddev, correlation, errors = (np.stack(part, axis=1) for part in zip(*drawn, strict=True))
         mean = prior.mean + errors / np.sqrt(np.asarray(prior.strength))[:, None]
         return MultivariateNormalParameters(mean, stddev, correlation, prior.mean_low)

@@ -1,8 +1,8 @@
 """Student's t distribution with unknown location, scale and degrees of freedom; it keeps all different values.
 
-For a freedom f >= 1 the likelihood of location and scale has one maximum, unless a share of f / (f + 1) or more of the
-weight lies on one value: then it grows without bound as the scale goes to 0 there. Over k = 1 / freedom, from 0 (the
-normal distribution) to 1 / least freedom, the slope of that maximum is followed to where it crosses zero from above.
+For f >= 1 degrees of freedom the likelihood of location and scale has one maximum, unless a share of f / (f + 1) or
+more of the weight lies on one value: then it grows without bound as the scale goes to 0 there. Over k = 1 / df, from 0
+(the normal distribution) to 1 / min_df, the slope of that maximum is followed to where it crosses zero from above.
 """
 
 from __future__ import annotations
@@ -27,32 +27,35 @@ from bayeswise.families.functions import Terms
 from bayeswise.families.priors import WithoutConjugatePrior
 from bayeswise.families.protocol import Estimate, OneLine, Rows, Support, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.special import digamma, polygamma
 from bayeswise.foundation.threads import each
 from bayeswise.statistics.numbers.sample import Sample
+from bayeswise.store.fields import stored_field
 
 LOG_TWO = float(np.log(2.0))
 
 
+@earlier_fields(freedom="df")
 @dataclass(frozen=True, repr=False)
 class StudentTParameters(OneLine):
-    """Location, scale and degrees of freedom; infinite freedom is the normal distribution.
+    """Location, scale and degrees of freedom; with infinite df it is the normal distribution.
 
     `location_low` carries the digits of the location beyond the 53 bits of a float.
     """
 
     location: FloatArray
     scale: FloatArray
-    freedom: FloatArray
+    df: FloatArray
     location_low: FloatArray | float = field(default=0.0, repr=False)
 
     def __post_init__(self) -> None:
-        self._as_arrays("location", "scale", "freedom")
+        self._as_arrays("location", "scale", "df")
         refuse_unless(np.isfinite(self.location), "a location must be finite", self.location)
         refuse_unless(np.isfinite(self.scale) & (self.scale >= 0), "a scale must not be negative", self.scale)
-        refuse_unless(self.freedom > 0, "degrees of freedom must be above 0", self.freedom)
+        refuse_unless(self.df > 0, "degrees of freedom must be above 0", self.df)
 
     @property
     def is_certain(self) -> BoolArray:
@@ -60,32 +63,33 @@ class StudentTParameters(OneLine):
         return np.asarray(self.scale == 0)
 
 
+@earlier_fields(freedom="df", least_freedom="min_df")
 @dataclass(frozen=True)
 class StudentT(WithoutConjugatePrior[Sample]):
-    """p(x) proportional to (1 + z^2 / freedom)^(-(freedom + 1) / 2) / scale with z = (x - location) / scale.
+    """p(x) proportional to (1 + z^2 / df)^(-(df + 1) / 2) / scale with z = (x - location) / scale.
 
-    With `freedom` given only location and scale are estimated. Otherwise freedom is at least `least_freedom`: with
-    freedom near 0 the likelihood is unbounded for any sample, as the scale goes to 0 about one of the values.
+    If `df` is given, only location and scale are estimated. Otherwise df is at least `min_df`: near df = 0 the
+    likelihood is unbounded for any sample, as the scale goes to 0 about one of the values.
 
-    >>> student = StudentT(freedom=4.0)
+    >>> student = StudentT(df=4.0)
     >>> student.estimate(student.statistic([-1.0, 0.0, 1.0, 50.0])).parameters
-    StudentT(location=4.22128, scale=13.9115, freedom=4)
+    StudentT(location=4.22128, scale=13.9115, df=4)
     """
 
-    freedom: float | None = None
-    least_freedom: float = 1.0
+    df: float | None = field(default=None, metadata=stored_field({}, "freedom"))
+    min_df: float = field(default=1.0, metadata=stored_field({}, "least_freedom"))
 
     name: ClassVar[str] = "student-t"
     support: ClassVar[Support] = "real"
     streams: ClassVar[bool] = False
-    free = ("location", "scale", "freedom")
+    free = ("location", "scale", "df")
     made = StudentTParameters
 
     def __post_init__(self) -> None:
-        if self.freedom is not None:
-            refuse_unless(self.freedom > 0, "degrees of freedom must be above 0", self.freedom)
-        good = np.isfinite(self.least_freedom) and self.least_freedom > 0
-        refuse_unless(good, "the least degrees of freedom must be above 0", self.least_freedom)
+        if self.df is not None:
+            refuse_unless(self.df > 0, "degrees of freedom must be above 0", self.df)
+        good = np.isfinite(self.min_df) and self.min_df > 0
+        refuse_unless(good, "min_df must be finite and above 0", self.min_df)
 
     # -- estimation -------------------------------------------------------------------------------------------
     def kept(self, numbers: FloatArray, rows: Rows) -> Sample:
@@ -95,17 +99,17 @@ class StudentT(WithoutConjugatePrior[Sample]):
     def estimate(self, statistic: Sample) -> Estimate[StudentTParameters]:
         """The highest maximum of the likelihood, by iteration; see above for when there is none."""
         fits = each(
-            lambda cell: fit_student_t(cell[0], cell[1].to_floats(), self.freedom, self.least_freedom),
+            lambda cell: fit_student_t(cell[0], cell[1].to_floats(), self.df, self.min_df),
             statistic.cells(),
         )
         shape = statistic.sizes.shape
-        location, scale, freedom, location_low = (
+        location, scale, df, location_low = (
             np.array([getattr(fit, name) for fit in fits], dtype=np.float64).reshape(shape)
-            for name in ("location", "scale", "freedom", "location_low")
+            for name in ("location", "scale", "df", "location_low")
         )
         exists = np.array([fit.problem == "" for fit in fits], dtype=np.bool_).reshape(shape)
         return Estimate(
-            StudentTParameters(location, scale, freedom, location_low),
+            StudentTParameters(location, scale, df, location_low),
             exists,
             "; ".join(sorted({fit.problem for fit in fits} - {""})),
             iterations=max((fit.iterations for fit in fits), default=0),
@@ -122,7 +126,7 @@ class StudentT(WithoutConjugatePrior[Sample]):
         return replace(parameters, scale=np.maximum(parameters.scale, least))
 
     def n_free_parameters(self) -> int:
-        return 3 if self.freedom is None else 2
+        return 3 if self.df is None else 2
 
     # -- density ----------------------------------------------------------------------------------------------
     def log_density(self, parameters: StudentTParameters, x: ArrayLike) -> FloatArray:
@@ -131,21 +135,21 @@ class StudentT(WithoutConjugatePrior[Sample]):
         A scale of 0 is the certain value `location`: plus infinity there, minus infinity elsewhere.
         """
         values = np.asarray(x, dtype=np.float64)
-        location, freedom = parameters.location, parameters.freedom
+        location, df = parameters.location, parameters.df
         scale = np.where(parameters.scale > 0, parameters.scale, 1.0)
         with np.errstate(over="ignore"):
             deviation = (values - location) - parameters.location_low
-        halved = log_student_t(0.5 * values - 0.5 * location, 0.5 * scale, freedom) - LOG_TWO
-        log_p = np.where(np.isinf(deviation), halved, log_student_t(deviation, scale, freedom))
+        halved = log_student_t(0.5 * values - 0.5 * location, 0.5 * scale, df) - LOG_TWO
+        log_p = np.where(np.isinf(deviation), halved, log_student_t(deviation, scale, df))
         certain = np.where(np.isnan(values), np.nan, np.where(deviation == 0, np.inf, -np.inf))
         return np.where(parameters.scale == 0, certain, log_p)
 
     def sample(self, parameters: StudentTParameters, size: int, generator: np.random.Generator) -> FloatArray:
         """A normal draw over the root of a gamma draw with mean one."""
         shape = (size, *np.shape(parameters.location))
-        finite = np.where(np.isinf(parameters.freedom), 1.0, parameters.freedom)
+        finite = np.where(np.isinf(parameters.df), 1.0, parameters.df)
         mixing = generator.standard_gamma(0.5 * finite, shape) / (0.5 * finite)
-        mixing = np.where(np.isinf(parameters.freedom), 1.0, np.maximum(mixing, np.finfo(np.float64).tiny))
+        mixing = np.where(np.isinf(parameters.df), 1.0, np.maximum(mixing, np.finfo(np.float64).tiny))
         return np.asarray(parameters.location + parameters.scale * generator.standard_normal(shape) / np.sqrt(mixing))
 
     def exponential_form(self, parameters: StudentTParameters) -> NoReturn:
@@ -154,11 +158,11 @@ class StudentT(WithoutConjugatePrior[Sample]):
     def of_natural(self, *natural: FloatArray) -> NoReturn:
         raise ParameterError("a student-t family is not an exponential family")
 
-    def terms(self, x: FloatArray, location: float, scale: float, freedom: float) -> Terms:
-        if freedom == np.inf:  # the normal distribution, which more degrees of freedom do not change
+    def terms(self, x: FloatArray, location: float, scale: float, df: float) -> Terms:
+        if df == np.inf:  # the normal distribution, which more degrees of freedom do not change
             (by_location, by_scale), ((twice, mixed), (curve,)) = Normal().terms(x, location, scale)
             return [by_location, by_scale, 0.0], [[twice, mixed, 0.0], [curve, 0.0], [0.0]]
-        f, s, z = freedom, scale, (x - location) / scale
+        f, s, z = df, scale, (x - location) / scale
         u = z**2
         by_u, by_uu = -0.5 * (f + 1.0) / (f + u), 0.5 * (f + 1.0) / (f + u) ** 2
         by_uf = -0.5 * (u - 1.0) / (f + u) ** 2
@@ -175,16 +179,16 @@ class StudentT(WithoutConjugatePrior[Sample]):
         return [by_u * u_l, by_u * u_s - 1.0 / s, by_f], second
 
 
-def log_student_t(deviation: ArrayLike, scale: ArrayLike, freedom: ArrayLike) -> FloatArray:
-    """The log density at location + deviation, for a scale above 0; infinite freedom is the normal distribution.
+def log_student_t(deviation: ArrayLike, scale: ArrayLike, df: ArrayLike) -> FloatArray:
+    """The log density at location + deviation, for a scale above 0; with infinite df it is the normal distribution.
 
-    With a = freedom / 2 the gamma functions leave a (log(1 + 1 / 2a) - 1 / 2a) and the errors of Stirling.
+    With a = df / 2 the gamma functions leave a (log(1 + 1 / 2a) - 1 / 2a) and the errors of Stirling.
 
     >>> round(np.exp(log_student_t(0.0, 1.0, 1.0)).item() * np.pi, 12)
     1.0
     """
     away, unit = np.asarray(deviation, dtype=np.float64), np.asarray(scale, dtype=np.float64)
-    given = np.asarray(freedom, dtype=np.float64)
+    given = np.asarray(df, dtype=np.float64)
     finite = np.where(np.isinf(given), 1.0, given)
     a = 0.5 * finite
     log_norm = a * log1p_minus(0.5 / a) + stirling_error(a + 0.5) - stirling_error(a)
@@ -201,7 +205,7 @@ _FEW_STEPS, _MOST_STEPS = 40, 1000
 _FAR = 0.7  # a change of log scale beyond which EM would creep
 _LAST_STEP = 1e-9  # after a Newton step of this size the error is its square
 _SAME = 1e-13  # relative change of k that ends the search
-_GRID = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 9)])  # of k times the least freedom
+_GRID = np.concatenate([[0.0], np.geomspace(1e-4, 1.0, 9)])  # of k times min_df
 _LEAST_SPREAD = 1e-200
 _LARGEST_EXPONENT, _LARGEST_LOG_SCALE = 1000, 700.0  # of standardised values
 _FARTHEST = 1e150  # beyond it a value has no weight, and its square still is a float
@@ -213,16 +217,16 @@ class Fit:
 
     location: float
     scale: float
-    freedom: float
+    df: float
     problem: str = ""
     location_low: float = 0.0  # the digits of the location beyond the 53 bits of a float
     iterations: int = 0
     converged: bool = True
 
 
-def fit_student_t(values: FloatArray, weights: FloatArray, freedom: float | None, least_freedom: float) -> Fit:
-    """Maximum likelihood of ascending values with their weights; of location and scale only if freedom is given."""
-    least = least_freedom if freedom is None else freedom
+def fit_student_t(values: FloatArray, weights: FloatArray, df: float | None, min_df: float) -> Fit:
+    """Maximum likelihood of ascending values with their weights; with df given, of location and scale only."""
+    least = min_df if df is None else df
     if len(values) == 0:
         return Fit(0.0, 0.0, least, "no rows: any location and scale are as likely")
     share = weights / weights.sum()
@@ -232,7 +236,7 @@ def fit_student_t(values: FloatArray, weights: FloatArray, freedom: float | None
         return Fit(float(values[most]), 0.0, least, problem)
     standard, centre, exponent = _standardised(values, share)
     profile = _Profile(standard, share)
-    fit = profile.at(1.0 / freedom) if freedom is not None else _best(profile, 1.0 / least_freedom)
+    fit = profile.at(1.0 / df) if df is not None else _best(profile, 1.0 / min_df)
     step, scale = float(np.ldexp(fit.location, exponent)), float(np.ldexp(fit.scale, exponent))
     location = centre + step
     moved = location - centre
@@ -259,7 +263,7 @@ def _median(values: FloatArray, share: FloatArray) -> float:
 
 
 class _Profile:
-    """The maximum over location and scale as a function of k = 1 / freedom."""
+    """The maximum over location and scale as a function of k = 1 / df."""
 
     def __init__(self, values: FloatArray, share: FloatArray) -> None:
         self.values, self.share = values, share
@@ -267,7 +271,7 @@ class _Profile:
         self.iterations, self.converged = 0, True
 
     def at(self, k: float) -> Fit:
-        """The maximum for one freedom, sought where the last search ended, and if that is too far, from the median."""
+        """The maximum for one df, sought where the last search ended, and if that is too far, from the median."""
         if not self._climb(k, _FEW_STEPS):
             self.location, self.scale = 0.0, 1.0
             self._find_scale(k)
@@ -299,7 +303,7 @@ class _Profile:
         return -0.5 * (float(digamma_half_step(0.5 / k)) + float(self.share @ (terms + k * r))) / k**2
 
     def log_likelihood(self, fit: Fit) -> float:
-        return float(self.share @ log_student_t(self.values - fit.location, fit.scale, fit.freedom))
+        return float(self.share @ log_student_t(self.values - fit.location, fit.scale, fit.df))
 
     def _z(self) -> FloatArray:
         with np.errstate(over="ignore"):
@@ -346,7 +350,7 @@ def _best(profile: _Profile, most_k: float) -> Fit:
         if slope_low > 0 >= slope_high:
             found.append(profile.at(_crossing(profile.slope, float(low), float(high), slope_low, slope_high)))
     if slopes[-1] > 0:
-        problem = f"the likelihood still climbs at the least freedom {1.0 / most_k:g}"
+        problem = f"the likelihood still climbs at min_df = {1.0 / most_k:g}"
         found.append(replace(profile.at(most_k), problem=problem))
     return max(found, key=profile.log_likelihood)
 

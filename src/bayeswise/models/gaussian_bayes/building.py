@@ -34,26 +34,26 @@ class Estimate:
     strength: FloatArray  # (n_states,) rows behind each mean, pseudo-rows too
     scale: FloatArray  # (n_states, n_columns, n_columns) in units, or diagonals; one for all states where it is shared
     divisor: FloatArray  # (n_states,)
-    freedom: FloatArray  # (n_states,) of the Student-t predictive
+    df: FloatArray  # (n_states,) of the Student-t predictive
 
 
 def densities(moments: ClassMoments, settings: GaussianBayesSettings, names: tuple[str, ...]) -> Densities:
     """The densities of all classes."""
     estimate = estimated(moments, settings)
     spreads = _spreads(estimate, moments, settings)
-    freedom = None
+    df = None
     if settings.predictive == "student-t":
-        _refuse_too_few(estimate.freedom)
-        freedom = estimate.freedom
-        factor = (1.0 + 1.0 / estimate.strength) * estimate.divisor / freedom
+        _refuse_too_few(estimate.df)
+        df = estimate.df
+        factor = (1.0 + 1.0 / estimate.strength) * estimate.divisor / df
         spreads = tuple(spread.times(float(f)) for spread, f in zip(spreads, factor, strict=True))
     c = moments.columns
     centre = np.stack([c.centre, c.centre_low])
     if _is_ordinary(c):
         spreads = _each(spreads, lambda spread: spread.in_units_of(c.unit))
-        return Densities(names, centre, estimate.mean, estimate.mean_low, spreads, freedom)
+        return Densities(names, centre, estimate.mean, estimate.mean_low, spreads, df)
     mean = c.in_units(estimate.mean, estimate.mean_low)
-    return Densities(names, np.zeros_like(centre), mean, np.zeros_like(mean), spreads, freedom, c)
+    return Densities(names, np.zeros_like(centre), mean, np.zeros_like(mean), spreads, df, c)
 
 
 def _each(spreads: tuple[Spread, ...], change: Callable[[Spread], Spread]) -> tuple[Spread, ...]:
@@ -68,34 +68,30 @@ def estimated(moments: ClassMoments, settings: GaussianBayesSettings) -> Estimat
     n_seen = float((weight > 0).sum())
     scale, rows = moments.scatter, weight
     mean, mean_low, strength = moments.mean, moments.mean_low, weight
-    freedom = weight - 1.0  # Jeffreys' prior
+    df = weight - 1.0  # Jeffreys' prior
     if settings.prior is not None:
         mean, mean_low, scale = _with_prior(moments, settings.prior)
         strength = weight + settings.prior.strength
-        freedom = weight + settings.prior.freedom
+        df = weight + settings.prior.df
     if settings.is_shared:
         rows = np.full_like(weight, weight.sum())
         shared = scale.sum(axis=0)
-        freedom = rows - n_seen
+        df = rows - n_seen
         if settings.prior is not None:
             shared = shared - (len(weight) - 1) * _prior_scale(settings.prior, moments.columns)
-            freedom = rows + settings.prior.freedom
+            df = rows + settings.prior.df
         scale = np.broadcast_to(shared, scale.shape)
-    divisor = _divisor(rows, freedom, n_seen, d, settings)
-    return Estimate(mean, mean_low, strength, scale, divisor, freedom - d + 1.0)
+    divisor = _divisor(rows, df, n_seen, d, settings)
+    return Estimate(mean, mean_low, strength, scale, divisor, df - d + 1.0)
 
 
-def _divisor(
-    rows: FloatArray, freedom: FloatArray, n_seen: float, d: int, settings: GaussianBayesSettings
-) -> FloatArray:
+def _divisor(rows: FloatArray, df: FloatArray, n_seen: float, d: int, settings: GaussianBayesSettings) -> FloatArray:
     if settings.prior is not None:
-        divisor = np.asarray(freedom - d - 1.0)
+        divisor = np.asarray(df - d - 1.0)
         if settings.predictive == "student-t":
             return np.maximum(divisor, 1.0)
         if not (divisor > 0).all():
-            raise ParameterError(
-                f"the posterior mean of the covariance needs a freedom above {d + 1}", fix="raise prior.freedom"
-            )
+            raise ParameterError(f"the posterior mean of the covariance needs df above {d + 1}", fix="raise prior.df")
         return divisor
     less = {"n": 0.0, "n-1": 1.0, "n-K": n_seen if settings.is_shared else 1.0}[settings.variance_divisor]
     return np.asarray(rows - less)
@@ -157,8 +153,8 @@ def shrinkage_of(covariance: FloatArray, n: float, settings: GaussianBayesSettin
     return oracle_shrinkage(covariance[np.ix_(varies, varies)] / stddev / stddev[:, None], n)
 
 
-def _refuse_too_few(freedom: FloatArray) -> None:
-    if not (freedom > 0).all():
+def _refuse_too_few(df: FloatArray) -> None:
+    if not (df > 0).all():
         raise TooFewRowsError(
             "the Student-t predictive needs more rows of each class than there are columns",
             fix='give a prior, choose covariance="shared", or predictive="plug-in"',

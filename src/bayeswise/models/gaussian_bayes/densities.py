@@ -21,6 +21,7 @@ from bayeswise import _kernels
 from bayeswise.engines.local import over_ranges
 from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_gamma_ratio, standard_scores
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import NonFiniteError
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.models.gaussian_bayes.class_moments import Columns
@@ -29,6 +30,7 @@ from bayeswise.models.gaussian_bayes.spread import Spread
 LOG_PI = float(np.log(np.pi))
 
 
+@earlier_fields(freedom="df")
 @dataclass(frozen=True)
 class Densities:
     """p(row | state) for every state."""
@@ -38,7 +40,7 @@ class Densities:
     mean: FloatArray  # (n_states, n_columns)
     mean_low: FloatArray  # (n_states, n_columns)
     spreads: tuple[Spread, ...]  # (n_states,); one object for all states where it is shared
-    freedom: FloatArray | None = None  # (n_states,) of Student-t; None for Gaussians
+    df: FloatArray | None = None  # (n_states,) of Student-t; None for Gaussians
     frame: Columns | None = None  # where numbers leave the ordinary range: the units in which the rest is given
     _blocks: dict[tuple[int, ...], Densities] = field(default_factory=dict, compare=False, repr=False)
 
@@ -49,12 +51,12 @@ class Densities:
     @cached_property
     def is_linear(self) -> bool:
         """Whether differences between states are linear in the row."""
-        return self.freedom is None and all(each is self.spreads[0] for each in self.spreads)
+        return self.df is None and all(each is self.spreads[0] for each in self.spreads)
 
     # -- what rows are worth ----------------------------------------------------------------------------------
     def log_density(self, values: FloatArray) -> FloatArray:
         """(n_rows, n_states) log p(row | state)."""
-        if self.is_linear or self.freedom is not None:
+        if self.is_linear or self.df is not None:
             return np.asarray(self.relative(values) + self.offset(values)[:, None])
         nowhere = self._over(values, Densities._relative, lambda block, part, found: _or(found, -np.inf))
         return np.asarray(nowhere + self.offset(values)[:, None])
@@ -104,9 +106,9 @@ class Densities:
     def sample(self, states: IntArray, generator: np.random.Generator) -> FloatArray:
         """(n_rows, n_columns) one row for each of the given states."""
         draws = generator.standard_normal((len(states), self.n_columns))
-        if self.freedom is not None:
-            freedom = self.freedom[states]
-            draws *= np.sqrt(freedom / generator.chisquare(freedom))[:, None]
+        if self.df is not None:
+            df = self.df[states]
+            draws *= np.sqrt(df / generator.chisquare(df))[:, None]
         own, rows = self.in_own_units(), np.empty_like(draws)
         for state, spread in enumerate(own.spreads):
             chosen = states == state
@@ -121,7 +123,7 @@ class Densities:
         mean, mean_low = self.frame.from_units(self.mean)
         centre = np.stack([self.frame.centre, self.frame.centre_low])
         spreads = tuple(shared[id(each)] for each in self.spreads)
-        return Densities(self.names, centre, mean, mean_low, spreads, self.freedom)
+        return Densities(self.names, centre, mean, mean_low, spreads, self.df)
 
     # -- missing cells ----------------------------------------------------------------------------------------
     def block(self, columns: IntArray) -> Densities:
@@ -186,23 +188,23 @@ class Densities:
 
     def _to_log_density(self, squares: FloatArray) -> None:
         """Squared distances turned to log-densities, in place."""
-        if self.freedom is None:
+        if self.df is None:
             squares *= -0.5
         else:
-            squares /= self.freedom
+            squares /= self.df
             np.log1p(squares, out=squares)
-            squares *= -0.5 * (self.freedom + self.n_columns)
+            squares *= -0.5 * (self.df + self.n_columns)
         squares += self.log_peak
 
     @cached_property
     def log_peak(self) -> FloatArray:
         """(n_states,) the log-density at the mean."""
         log_roots = np.array([each.log_root_determinant for each in self.spreads])
-        if self.freedom is None:
+        if self.df is None:
             return -log_roots - self.n_columns * HALF_LOG_TWO_PI
         half = 0.5 * self.n_columns
-        log_gammas = np.asarray(log_gamma_ratio(0.5 * self.freedom, half))
-        return np.asarray(log_gammas - log_roots - half * (LOG_PI + np.log(self.freedom)))
+        log_gammas = np.asarray(log_gamma_ratio(0.5 * self.df, half))
+        return np.asarray(log_gammas - log_roots - half * (LOG_PI + np.log(self.df)))
 
     @cached_property
     def linear(self) -> tuple[FloatArray, FloatArray]:
@@ -243,9 +245,9 @@ class Densities:
         reference = self.spreads[0].stddev
         origin, unit = (self.centre[0], reference) if self.frame is None else (self.frame.centre, self.frame.unit)
         t, s = in_large_units(values, origin, unit if self.frame is None else unit * reference)
-        if self.freedom is not None:
-            log_ratio = log_squares(t, s, reference, self.spreads) - np.log(self.freedom)
-            far = self.log_peak - 0.5 * (self.freedom + self.n_columns) * log_ratio
+        if self.df is not None:
+            log_ratio = log_squares(t, s, reference, self.spreads) - np.log(self.df)
+            far = self.log_peak - 0.5 * (self.df + self.n_columns) * log_ratio
             return np.where(np.isfinite(found), found, far)
         centre = self.centre if self.frame is None else np.zeros_like(self.centre)
         away = (self.mean - centre[0]) + (self.mean_low - centre[1])

@@ -198,7 +198,7 @@ def _roots(a: float, b: float, c: float) -> list[float]:
 
 def weighted(densities: Densities, log_prior: FloatArray, column: str | None = None) -> tuple[str, list[Weighted]]:
     """The states as weighted Gaussians on the line of one column, the others integrated out."""
-    if densities.freedom is not None:
+    if densities.df is not None:
         raise FitError("thresholds are found for Gaussian densities", fix='changed(predictive="plug-in")')
     if column is None:
         if densities.n_columns != 1:
@@ -242,7 +242,7 @@ def bayes_error(
     densities: Densities, log_prior: FloatArray, classes: Sequence[Label], *, draws: int = 200_000, seed: int = 0
 ) -> BayesError:
     """The error of the rule that takes the most probable state."""
-    if densities.n_columns == 1 and densities.freedom is None:
+    if densities.n_columns == 1 and densities.df is None:
         return _by_thresholds(densities, log_prior, classes)
     if densities.is_linear and len(classes) == 2:
         return _by_phi(densities, log_prior)

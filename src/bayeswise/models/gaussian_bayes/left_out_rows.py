@@ -168,20 +168,20 @@ def _log_density(
             divisor = estimate.divisor - rows_left
             log_p = -0.5 * squares * divisor - log_root + 0.5 * d * np.log(divisor) - d * HALF_LOG_TWO_PI
             return np.asarray(np.where(divisor > 0, log_p, np.nan))
-        freedom = estimate.freedom - rows_left
+        df = estimate.df - rows_left
         strength = estimate.strength - mean_left
         width = 1.0 + 1.0 / strength
-        log_gammas = np.asarray(log_gamma_ratio(0.5 * np.where(freedom > 0, freedom, 1.0), 0.5 * d))
+        log_gammas = np.asarray(log_gamma_ratio(0.5 * np.where(df > 0, df, 1.0), 0.5 * d))
         log_p = log_gammas - log_root - 0.5 * d * (LOG_PI + np.log(width))
-        log_p = log_p - 0.5 * (freedom + d) * np.log1p(squares / width)
-        return np.asarray(np.where(freedom > 0, log_p, np.nan))
+        log_p = log_p - 0.5 * (df + d) * np.log1p(squares / width)
+        return np.asarray(np.where(df > 0, log_p, np.nan))
 
 
 def _covariance_factor(estimate: Estimate, model: GaussianBayesModel) -> FloatArray:
     """(n_states,) what the scale is multiplied by to give the matrix of the densities."""
     if model.settings.predictive == "plug-in":
         return np.asarray(1.0 / estimate.divisor)
-    return np.asarray((1.0 + 1.0 / estimate.strength) / estimate.freedom)
+    return np.asarray((1.0 + 1.0 / estimate.strength) / estimate.df)
 
 
 def _gaps(model: GaussianBayesModel, factor: FloatArray) -> FloatArray:

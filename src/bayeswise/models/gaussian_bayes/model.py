@@ -192,8 +192,8 @@ class GaussianBayesModel(Classifier):
         """A prior worth so many pseudo-counts: mean of the whole table, its variances, no correlations."""
         whole = self.moments.columns
         stddev = np.where(whole.stddev > 0, whole.stddev, 1.0) * whole.unit
-        freedom = len(stddev) + 1.0 + rows
-        return NormalInverseWishart(whole.centre, rows, freedom, rows * np.diag(stddev**2), whole.centre_low)
+        df = len(stddev) + 1.0 + rows
+        return NormalInverseWishart(whole.centre, rows, df, rows * np.diag(stddev**2), whole.centre_low)
 
     def changed(self, **settings: Any) -> GaussianBayesModel:
         """The same rows under other settings, without a second pass; correlations must be among what was kept."""
@@ -290,13 +290,13 @@ class GaussianBayesModel(Classifier):
         mean = own.mean[:, at] + own.mean_low[:, at]
         stddev = np.array([spread.stddev[at] for spread in own.spreads])
         made = [distribution("normal", mean=m, stddev=s) for m, s in zip(mean, stddev, strict=True)]
-        if own.freedom is not None:
-            parts = zip(mean, stddev, own.freedom, strict=True)
-            made = [distribution("student-t", location=m, scale=s, freedom=f) for m, s, f in parts]
+        if own.df is not None:
+            parts = zip(mean, stddev, own.df, strict=True)
+            made = [distribution("student-t", location=m, scale=s, df=f) for m, s, f in parts]
         return ClassDensities(name, self.classes, np.exp(self.log_prior), tuple(made))
 
     def gaussians_on(self, names: Sequence[str]) -> Gaussians | None:
-        if self.densities.freedom is not None:
+        if self.densities.df is not None:
             return None
         at = np.array([self.columns.index(name) for name in names])
         block = self.densities.block(at)
@@ -356,17 +356,17 @@ def log_conditionals(densities: Densities, row: FloatArray) -> FloatArray:
     log_widths = np.stack([np.log(s.stddev) + np.log(s.pivots) for s in spreads])
     if densities.frame is not None:
         log_widths = log_widths + np.log(densities.frame.unit)
-    if densities.freedom is None:
+    if densities.df is None:
         with np.errstate(over="ignore"):
             return np.asarray((-0.5 * z**2 - log_widths - HALF_LOG_TWO_PI).T)
-    return np.asarray((_log_student_t(z, densities.freedom) - log_widths).T)
+    return np.asarray((_log_student_t(z, densities.df) - log_widths).T)
 
 
-def _log_student_t(z: FloatArray, freedom: FloatArray) -> FloatArray:
-    """(n_states, n_columns) a cell given k cells before it is a student-t of freedom + k degrees."""
+def _log_student_t(z: FloatArray, df: FloatArray) -> FloatArray:
+    """(n_states, n_columns) a cell given k cells before it is a student-t with df + k degrees of freedom."""
     before = np.arange(z.shape[1])
     squares = np.cumsum(z**2, axis=1)
-    f = freedom[:, None]
+    f = df[:, None]
     log_heights = np.asarray(log_gamma_ratio(0.5 * (f + before), 0.5)) - 0.5 * (LOG_PI + np.log(f))
     log_tails = 0.5 * (f + before + 1) * np.log1p(squares / f)
     log_tails_before = 0.5 * (f + before) * np.log1p((squares - z**2) / f)

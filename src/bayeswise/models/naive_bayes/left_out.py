@@ -199,8 +199,8 @@ def _all_parameters(scores: NormalScores, leaving: Leaving, own: Left, whole: Le
         array[rows, leaving.groups] = left
     less = 0.0 if settings.variance_divisor == "n" else 1.0
     if settings.shared_variance:
-        freedom = weight.sum(axis=1) - less * (weight > 0).sum(axis=1)
-        stddev = np.broadcast_to(_stddev(_norm_of(norm), freedom)[:, None, :], shape)
+        df = weight.sum(axis=1) - less * (weight > 0).sum(axis=1)
+        stddev = np.broadcast_to(_stddev(_norm_of(norm), df)[:, None, :], shape)
     else:
         stddev = _stddev(norm, weight - less)
     none = weight <= 0
@@ -211,9 +211,9 @@ def _all_parameters(scores: NormalScores, leaving: Leaving, own: Left, whole: Le
     return NormalParameters(mean, raised(stddev, whole_stddev, settings), mean_low)
 
 
-def _stddev(norm: FloatArray, freedom: FloatArray) -> FloatArray:
-    root = np.sqrt(np.where(freedom > 0, freedom, 1.0))
-    return np.where(freedom > 0, norm / root, 0.0)
+def _stddev(norm: FloatArray, df: FloatArray) -> FloatArray:
+    root = np.sqrt(np.where(df > 0, df, 1.0))
+    return np.where(df > 0, norm / root, 0.0)
 
 
 def _norm_of(norms: FloatArray) -> FloatArray:

@@ -95,11 +95,11 @@ def _stddev(statistic: Moments, settings: NaiveBayesSettings) -> FloatArray:
         return statistic.stddev(settings.variance_divisor, empty=0.0)
     weight = statistic.weight.to_floats()
     total = weight.sum(axis=0)
-    freedom = total if settings.variance_divisor == "n" else total - (weight > 0).sum(axis=0)
+    df = total if settings.variance_divisor == "n" else total - (weight > 0).sum(axis=0)
     norms = np.sqrt(weight) * statistic.stddev("n", empty=0.0)
     largest = norms.max(axis=0, initial=0.0)
     relative = norms / np.where(largest > 0, largest, 1.0)
-    share = np.divide((relative**2).sum(axis=0), freedom, out=np.zeros_like(total), where=freedom > 0)
+    share = np.divide((relative**2).sum(axis=0), df, out=np.zeros_like(total), where=df > 0)
     return np.broadcast_to(largest * np.sqrt(share), weight.shape).copy()
 
 

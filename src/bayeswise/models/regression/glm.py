@@ -81,8 +81,8 @@ class IteratedModel(FoundModel):
     def predictive_of(self, batch: Batch) -> Predictive:
         """The distribution of each row, the weights taken as known."""
         location = self.predict(batch)
-        freedom = self.settings.df if self.settings.likelihood == "student-t" else np.inf
-        return Predictive(self.settings.likelihood, location, np.full_like(location, self.noise), freedom)
+        df = self.settings.df if self.settings.likelihood == "student-t" else np.inf
+        return Predictive(self.settings.likelihood, location, np.full_like(location, self.noise), df)
 
     def __repr__(self) -> str:
         what = f"{self.settings.likelihood}, {self.settings.prior} prior"

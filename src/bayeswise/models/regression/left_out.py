@@ -35,8 +35,8 @@ def leave_one_out(model: LinearModel, batch: Batch, target: FloatArray) -> Predi
         _left_out(fixed, batch.rows(slice(k, min(k + BATCH, batch.n_rows))), target[k : k + BATCH])
         for k in range(0, batch.n_rows, BATCH)
     ]
-    location, scale, freedom = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return Predictive("student-t", location, scale, freedom)
+    location, scale, df = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return Predictive("student-t", location, scale, df)
 
 
 def _left_out(model: LinearModel, batch: Batch, target: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
@@ -45,15 +45,15 @@ def _left_out(model: LinearModel, batch: Batch, target: FloatArray) -> tuple[Flo
         found = _downdated(model, batch, target, weights)
     else:
         found = _by_leverage(model, batch, target, weights)
-    location, scale, freedom, leverage = found
+    location, scale, df, leverage = found
     if model.features.marked and model.scale is not None:
         leverage = np.ones_like(leverage)  # the means of missing cells are others without the row
     for row in np.flatnonzero(~(leverage < NEARLY_ALL)).tolist():
         one = batch.rows(slice(row, row + 1))
         others = replace(model, statistics=model.statistics.subtract(model.moments_of(one, target[row : row + 1])))
         ahead = others.predictive(one)
-        location[row], scale[row], freedom[row] = ahead.location[0], ahead.scale[0], ahead.freedom
-    return location, scale, freedom
+        location[row], scale[row], df[row] = ahead.location[0], ahead.scale[0], ahead.df
+    return location, scale, df
 
 
 def _by_leverage(
@@ -68,10 +68,10 @@ def _by_leverage(
     left = np.maximum(1.0 - leverage, 1e-300)
     error = target - model.predict(batch)
     rest = np.maximum(known.rest - weights * error**2 / left, 0.0)
-    freedom = known.freedom - weights
+    df = known.df - weights
     with np.errstate(invalid="ignore", divide="ignore"):
-        scale = np.sqrt(rest / freedom * (1.0 + spread / left))
-    return target - error / left, scale, freedom, np.where(freedom > 0, leverage, 1.0)
+        scale = np.sqrt(rest / df * (1.0 + spread / left))
+    return target - error / left, scale, df, np.where(df > 0, leverage, 1.0)
 
 
 def _downdated(
@@ -98,11 +98,11 @@ def _downdated(
     # The row seen from the mean of the others, which is farther away than the mean of all.
     farther = n_rows / left if about_mean else np.ones_like(left)
     rest = np.maximum(equations.total - shift * y**2 - (w * moment).sum(axis=1), 0.0)
-    freedom = equations.freedom - weights
+    df = equations.df - weights
     spread = farther**2 * (turned * z).sum(axis=1) + (1.0 / left if about_mean else 0.0)
     base = equations.mean[-1] - weights * y / left if about_mean else 0.0
     location = base + farther * (w * z).sum(axis=1)
     with np.errstate(invalid="ignore", divide="ignore"):
-        scale = np.sqrt(rest / freedom * (1.0 + spread))
-    dominant = ((variance < 1e-5) & equations.measured).any(axis=1) | (freedom <= 0)
-    return location, scale, freedom, np.where(dominant, 1.0, 0.0)
+        scale = np.sqrt(rest / df * (1.0 + spread))
+    dominant = ((variance < 1e-5) & equations.measured).any(axis=1) | (df <= 0)
+    return location, scale, df, np.where(dominant, 1.0, 0.0)

@@ -11,6 +11,7 @@ import numpy as np
 
 from bayeswise.engines.local import row_ranges
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import (
     FitError,
     KindError,
@@ -51,17 +52,18 @@ from bayeswise.tables.schema.schema import Schema
 Change = Callable[[RegressionMoments, RegressionMoments], RegressionMoments]
 
 
+@earlier_fields(freedom="df")
 @dataclass(frozen=True)
 class WeightPosterior:
-    """Normal-inverse-gamma: w | noise^2 ~ N(mean, noise^2 covariance), noise^2 ~ inverse gamma(freedom / 2, rest / 2).
+    """Normal-inverse-gamma: w | noise^2 ~ N(mean, noise^2 covariance), noise^2 ~ inverse gamma(df / 2, rest / 2).
 
-    Each weight by itself is a student-t of that freedom about its mean.
+    Each weight by itself is a student-t with df degrees of freedom about its mean.
     """
 
     names: tuple[Feature, ...]
     mean: FloatArray  # (n,)
     covariance: FloatArray  # (n, n), in units of noise^2
-    freedom: float
+    df: float
     rest: float
 
     def __call__(self, rows: Any) -> NoReturn:
@@ -73,13 +75,13 @@ class WeightPosterior:
 
     @property
     def noise_square(self) -> float:
-        """rest / freedom, the scale of the noise's square."""
-        return self.rest / self.freedom
+        """rest / df, the scale of the noise's square."""
+        return self.rest / self.df
 
     def weights(self) -> Predictive:
         """The marginal distribution of each weight."""
         scale = np.sqrt(self.noise_square * np.diag(self.covariance))
-        return Predictive("student-t", self.mean, scale, self.freedom)
+        return Predictive("student-t", self.mean, scale, self.df)
 
 
 @dataclass(frozen=True)
@@ -196,8 +198,8 @@ class LinearModel(RegressionModel):
         w, kept = self._solved
         equations = self.equations
         lost = len(kept) if self.settings.prior != "gaussian" else 0
-        freedom = equations.freedom - lost
-        if freedom <= 0:
+        df = equations.df - lost
+        if df <= 0:
             rows = "1 complete row leaves" if equations.n_rows == 1 else f"{equations.n_rows:g} complete rows leave"
             raise TooFewRowsError(
                 f"{rows} no degree of freedom for the noise",
@@ -207,8 +209,8 @@ class LinearModel(RegressionModel):
         if self.settings.prior == "gaussian" and self.scale is not None:
             rest += float(((equations.unit * w / self.scale) ** 2).sum())
         if self.settings.prior == "laplace":  # plug-in: the weights count as known
-            return WeightPosterior(self.features.names, w, np.zeros((len(w), len(w))), freedom, rest)
-        return WeightPosterior(self.features.names, w, equations.inverse(kept, self.scale), freedom, rest)
+            return WeightPosterior(self.features.names, w, np.zeros((len(w), len(w))), df, rest)
+        return WeightPosterior(self.features.names, w, equations.inverse(kept, self.scale), df, rest)
 
     def __repr__(self) -> str:
         target = self.schema.target.name if self.schema.target else "?"
@@ -230,7 +232,7 @@ class LinearModel(RegressionModel):
         known = self.posterior
         noise = np.sqrt(known.noise_square)
         if noise == 0:
-            return Predictive("student-t", self.predict(batch), np.zeros(batch.n_rows), known.freedom)
+            return Predictive("student-t", self.predict(batch), np.zeros(batch.n_rows), known.df)
         with np.errstate(over="ignore"):
             away = within_floats(self.matrix(batch) - self.baseline[0])
             unit = np.ldexp(1.0, np.frexp(np.abs(away).max(axis=1, initial=1.0))[1] - 1)  # so that no square overflows
@@ -238,7 +240,7 @@ class LinearModel(RegressionModel):
             unknown = unit * self._uncertainty(small)
             intercept = 1.0 / self.equations.n_rows if self.settings.fit_intercept else 0.0
             scale = within_floats(noise * np.hypot(np.sqrt(1.0 + intercept), unknown))
-        return Predictive("student-t", self.predict(batch), scale, known.freedom)
+        return Predictive("student-t", self.predict(batch), scale, known.df)
 
     def _uncertainty(self, away: FloatArray) -> FloatArray:
         """(n_rows,) the standard deviation of w . away, in units of the noise."""

@@ -10,17 +10,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.special import ndtri
 
 _SCIPY = {"student-t": "t", "gaussian": "norm", "laplace": "laplace", "poisson": "poisson", "exponential": "expon"}
 
 
+@earlier_fields(freedom="df")
 @dataclass(frozen=True)
 class Predictive:
     """p(y | row): E[y | row] is the integral of y p(y | row), and the rest is told by the whole of it.
 
-    >>> ahead = Predictive("student-t", np.array([10.0]), np.array([2.0]), freedom=4.0)
+    >>> ahead = Predictive("student-t", np.array([10.0]), np.array([2.0]), df=4.0)
     >>> ahead.mean.tolist(), ahead.stddev.round(4).tolist(), ahead.quantile(0.975).round(4).tolist()
     ([10.0], [2.8284], [15.5529])
     """
@@ -28,7 +30,7 @@ class Predictive:
     kind: str
     location: FloatArray  # (n_rows,)
     scale: FloatArray  # (n_rows,); for counts and times the mean is all there is
-    freedom: FloatArray | float = np.inf
+    df: FloatArray | float = np.inf
 
     @classmethod
     def joined(cls, parts: Sequence[Predictive]) -> Predictive:
@@ -38,14 +40,14 @@ class Predictive:
         if not parts:
             raise FitError("there are no rows", fix="give at least one")
         location, scale = (np.concatenate([getattr(part, name) for part in parts]) for name in ("location", "scale"))
-        freedom = np.concatenate([np.broadcast_to(part.freedom, part.location.shape) for part in parts])
-        return cls(parts[0].kind, location, scale, freedom)
+        df = np.concatenate([np.broadcast_to(part.df, part.location.shape) for part in parts])
+        return cls(parts[0].kind, location, scale, df)
 
     @property
     def mean(self) -> FloatArray:
         """(n_rows,) E[y | row]; undefined (an error) for a student-t of at most one degree of freedom."""
-        if self.kind == "student-t" and np.any(np.asarray(self.freedom) <= 1):
-            least = float(np.min(self.freedom))
+        if self.kind == "student-t" and np.any(np.asarray(self.df) <= 1):
+            least = float(np.min(self.df))
             raise ParameterError(
                 f"a student-t of {least:g} degrees of freedom has no mean", fix="ask for quantile(0.5)"
             )
@@ -55,9 +57,9 @@ class Predictive:
     def stddev(self) -> FloatArray:
         """(n_rows,); infinite for a student-t of at most two degrees of freedom."""
         if self.kind == "student-t":
-            freedom = np.maximum(self.freedom, 2.0)
+            df = np.maximum(self.df, 2.0)
             with np.errstate(divide="ignore", invalid="ignore"):
-                factor = np.sqrt(np.where(np.isinf(freedom), 1.0, freedom / (freedom - 2.0)))
+                factor = np.sqrt(np.where(np.isinf(df), 1.0, df / (df - 2.0)))
                 known = np.where(self.scale == 0, 0.0, self.scale * factor)  # without noise nothing is uncertain
             return np.where(np.isinf(factor), known, within_floats(known))
         if self.kind in ("poisson", "exponential"):  # of a mean that is too small to be a float, too
@@ -102,8 +104,8 @@ class Predictive:
         scale = np.maximum(self.scale.reshape(shape), np.finfo(np.float64).tiny)
         law = getattr(stats, _SCIPY[self.kind])
         if self.kind == "student-t":
-            freedom = np.broadcast_to(np.asarray(self.freedom, dtype=np.float64), self.location.shape).reshape(shape)
-            return law(freedom, loc=location, scale=scale)
+            df = np.broadcast_to(np.asarray(self.df, dtype=np.float64), self.location.shape).reshape(shape)
+            return law(df, loc=location, scale=scale)
         if self.kind == "poisson":
             return law(location)
         if self.kind == "exponential":

@@ -18,19 +18,16 @@ from __future__ import annotations
 
 import math
 import sys
-import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
-from functools import cache, wraps
+from functools import cache
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Any, Literal, ParamSpec, Self, TypeVar, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Self, Union, get_args, get_origin
 
+from bayeswise.foundation.earlier_names import renamed_keywords, warn_of_earlier
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.labels import guess
 from bayeswise.store.fields import field_hint, fits, stored_field
-
-Given = ParamSpec("Given")
-Answer = TypeVar("Answer")
 
 _KEY = "bayeswise: setting"
 
@@ -209,7 +206,7 @@ class Settings:
             today = earlier_names(declared(type(self)).values()).get(name)
             if today is None:
                 raise AttributeError(f"{type(self).__name__} has no setting {name!r}")
-            _warn(name, today, stacklevel=3)
+            warn_of_earlier(name, today, stacklevel=3)
             return getattr(self, today)
 
     def _differing(self, standard: Any) -> str:
@@ -234,39 +231,7 @@ def earlier_names(settings: Iterable[Setting]) -> dict[str, str]:
 
 def named_today(given: Mapping[str, Any], settings: Iterable[Setting], *, stacklevel: int = 3) -> dict[str, Any]:
     """Settings under their names of today, with a warning for each earlier one; other names pass."""
-    return _renamed(given, earlier_names(settings), stacklevel=stacklevel + 1)
-
-
-def earlier(**today: str) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
-    """A function that takes keywords by the names of earlier versions, too, with a warning.
-
-    >>> counted = earlier(strength="smoothing")(lambda smoothing=1.0: smoothing)
-    >>> counted(smoothing=2.0)
-    2.0
-    """
-
-    def taking(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
-        @wraps(function)
-        def renamed(*given: Given.args, **named: Given.kwargs) -> Answer:
-            return function(*given, **_renamed(named, today, stacklevel=3))
-
-        return renamed
-
-    return taking
-
-
-def _renamed(given: Mapping[str, Any], today: Mapping[str, str], *, stacklevel: int) -> dict[str, Any]:
-    for name in given:
-        if name in today:
-            if today[name] in given:
-                raise ParameterError(f"{name} and {today[name]} are one setting", fix=f"give {today[name]}")
-            _warn(name, today[name], stacklevel=stacklevel)
-    return {today.get(name, name): value for name, value in given.items()}
-
-
-def _warn(earlier: str, today: str, *, stacklevel: int) -> None:
-    message = f"the setting {earlier} is now called {today}; the earlier name will go"
-    warnings.warn(message, DeprecationWarning, stacklevel=stacklevel + 1)
+    return renamed_keywords(given, earlier_names(settings), stacklevel=stacklevel + 1)
 
 
 # -- types ----------------------------------------------------------------------------------------------------

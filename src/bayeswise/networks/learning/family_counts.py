@@ -11,10 +11,10 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.earlier_names import earlier
 from bayeswise.foundation.errors import FitError, KindError, ParameterError, SchemaError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.foundation.threads import each
-from bayeswise.models.settings.declaration import earlier
 from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node

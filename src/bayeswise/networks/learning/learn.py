@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from bayeswise.foundation.earlier_names import earlier
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.models.settings.declaration import earlier
 from bayeswise.networks.arguments import graph_of, seed_of
 from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.column_states import MOST_LABELS

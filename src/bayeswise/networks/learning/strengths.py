@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.earlier_names import earlier
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.models.settings.declaration import earlier
 from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.column_states import MOST_LABELS
 from bayeswise.networks.learning.constraints import Constraints, Edges, Parents, Progress, Search, silent

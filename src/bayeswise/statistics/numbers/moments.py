@@ -207,11 +207,11 @@ class Moments(Additive):
 
     def _variance_ratio(self, divisor: Divisor, empty: float | None) -> tuple[Dyadic, Dyadic, BoolArray]:
         weight = Dyadic.of(self.weight)
-        freedom = weight if divisor == "n" else weight - Dyadic.of_integers([[1]])
-        none = np.asarray(freedom.is_zero() | freedom.is_negative())
+        df = weight if divisor == "n" else weight - Dyadic.of_integers([[1]])
+        none = np.asarray(df.is_zero() | df.is_negative())
         if empty is None and none.any():
             raise _too_few(none, f"a variance with divisor {divisor}")
-        return self._spread(), weight.or_one(none) * freedom.or_one(none), none
+        return self._spread(), weight.or_one(none) * df.or_one(none), none
 
     def _pooled_variance(self, empty: float | None) -> FloatArray:
         spread, weight = self._spread().to_fractions(), Dyadic.of(self.weight).to_fractions()
@@ -219,11 +219,11 @@ class Moments(Additive):
             sum((s / w for s, w in zip(spread[:, c], weight[:, c], strict=True) if w), Fraction(0))
             for c in range(weight.shape[1])
         ]
-        freedom = [sum(weight[:, c], Fraction(0)) - sum(1 for w in weight[:, c] if w) for c in range(weight.shape[1])]
-        none = np.array([f <= 0 for f in freedom], dtype=np.bool_)
+        df = [sum(weight[:, c], Fraction(0)) - sum(1 for w in weight[:, c] if w) for c in range(weight.shape[1])]
+        none = np.array([f <= 0 for f in df], dtype=np.bool_)
         if empty is None and none.any():
             raise _too_few(none[None, :], "a pooled variance with divisor n-K")
-        return np.array([float(w / f) if f > 0 else empty for w, f in zip(within, freedom, strict=True)])
+        return np.array([float(w / f) if f > 0 else empty for w, f in zip(within, df, strict=True)])
 
     def _no_cell(self, empty: float | None) -> BoolArray:
         none = self.is_empty()

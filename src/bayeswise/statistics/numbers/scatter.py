@@ -155,10 +155,10 @@ class Scatter(Additive):
         spread, weight = self._spread(rows, columns).to_fractions(), self.weight.to_fractions()
         kept = np.flatnonzero(weight != 0)
         total = sum(weight[kept])
-        freedom = total - {"n": 0, "n-1": 1, "n-K": len(kept)}[divisor]
-        if freedom <= 0:
+        df = total - {"n": 0, "n-1": 1, "n-K": len(kept)}[divisor]
+        if df <= 0:
             raise TooFewRowsError(f"a pooled covariance with divisor {divisor} does not exist for {total} rows")
-        within: ObjectArray = sum(spread[g] / weight[g] for g in kept) / freedom
+        within: ObjectArray = sum(spread[g] / weight[g] for g in kept) / df
         return np.asarray(self._square(np.array([float(value) for value in within])[None])[0])
 
     def _spread(self, rows: IntArray, columns: IntArray) -> Dyadic:

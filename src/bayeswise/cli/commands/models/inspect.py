@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -39,9 +39,15 @@ def run(
             )
         tree.plot().save(png)
     if as_json:
-        print(json_document(facts))
+        print(json_document({**facts, "columns": [_with_earlier_names(column) for column in facts["columns"]]}))
     else:
         from bayeswise.cli.output.inspect_page import show
 
         show(facts)
     say(*([f"Saved {png}."] if png is not None else []))
+
+
+def _with_earlier_names(column: dict[str, Any]) -> dict[str, Any]:
+    """A column with the parameters of a student-t also by the name that scripts of earlier versions read."""
+    learned = column["learned"] or {}
+    return {**column, "learned": {**learned, "freedom": learned["df"]}} if "df" in learned else column

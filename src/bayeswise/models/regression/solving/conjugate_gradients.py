@@ -53,7 +53,7 @@ def minimise_softmax(
     roughly = loss.rows.matrix.size <= MOST_COPIED and bool(np.all(fits | (spreads == 0.0)))
     if loss.rows.n_rows >= MANY_ROWS:
         step = loss.rows.n_rows // FEW_ROWS
-        lighter = Penalty(penalty.kind, penalty.scale * np.sqrt(step), penalty.free, penalty.freedom)
+        lighter = Penalty(penalty.kind, penalty.scale * np.sqrt(step), penalty.free, penalty.df)
         start, _ = _DenseSearch(loss.every(step), lighter, values / step, vectors, roughly).run(
             start, 3e-3, most_iterations
         )

@@ -210,7 +210,7 @@ def most_probable(
         return Point(found, np.nan, np.empty(0), NO_COVARIANCE), certificate
     for share in WARM_UP if loss.rows.n_rows >= MANY_ROWS else ():
         few = loss.every(share)
-        lighter = Penalty(penalty.kind, scale * as_light(penalty.kind, share), penalty.free, penalty.freedom)
+        lighter = Penalty(penalty.kind, scale * as_light(penalty.kind, share), penalty.free, penalty.df)
         start = minimise(few, lighter, start, tolerance=ROUGHLY, most_iterations=settings.max_iter)[0].weights
     return minimise(loss, penalty, start, tolerance=settings.tol, most_iterations=settings.max_iter)
 

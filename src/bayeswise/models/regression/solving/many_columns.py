@@ -192,7 +192,7 @@ def _on_columns(
             fix="choose a smaller scale, which leaves fewer weights, or prior='gaussian'",
         )
     few = SoftmaxLoss(loss.rows.some(columns), loss.targets, loss.n_classes, loss.intercept)
-    own = Penalty(penalty.kind, penalty.scale, few.is_intercept, penalty.freedom)
+    own = Penalty(penalty.kind, penalty.scale, few.is_intercept, penalty.df)
     start = np.column_stack([weights[:, columns], weights[:, -1]]).ravel()
     point, certificate = minimise(few, own, start, tolerance=tolerance, most_iterations=most)
     return point.weights.reshape(few.shape), certificate.iterations

@@ -3,7 +3,7 @@
 What a prior adds to the loss is minus its log:
 
 gaussian    v^2 / (2 scale^2)          laplace    |v| / scale
-student-t   (freedom + 1) / 2 log(1 + v^2 / (freedom scale^2))
+student-t   (df + 1) / 2 log(1 + v^2 / (df scale^2))
 """
 
 from __future__ import annotations
@@ -189,7 +189,7 @@ class Penalty:
     kind: str | None
     scale: float
     free: BoolArray  # (n,) intercepts
-    freedom: float = 4.0
+    df: float = 4.0
 
     def value(self, v: FloatArray) -> float:
         held = v[~self.free] / self.scale
@@ -198,7 +198,7 @@ class Penalty:
         if self.kind == "laplace":
             return float(np.abs(held).sum())
         if self.kind == "student-t":
-            return float(0.5 * (self.freedom + 1.0) * np.log1p(held**2 / self.freedom).sum())
+            return float(0.5 * (self.df + 1.0) * np.log1p(held**2 / self.df).sum())
         return 0.0
 
     def gradient(self, v: FloatArray) -> FloatArray:
@@ -210,7 +210,7 @@ class Penalty:
         if self.kind == "gaussian":
             bent = np.full(len(v), self.scale**-2)
         elif self.kind == "student-t":
-            bent = (self.freedom + 1.0) / (self.freedom * self.scale**2 + v**2)
+            bent = (self.df + 1.0) / (self.df * self.scale**2 + v**2)
         else:
             bent = np.zeros(len(v))
         return np.where(self.free, 0.0, bent)
@@ -219,8 +219,8 @@ class Penalty:
         """The second derivative itself, for the Laplace approximation."""
         if self.kind != "student-t":
             return self.curvature(v)
-        wide = self.freedom * self.scale**2
-        return np.where(self.free, 0.0, (self.freedom + 1.0) * (wide - v**2) / (wide + v**2) ** 2)
+        wide = self.df * self.scale**2
+        return np.where(self.free, 0.0, (self.df + 1.0) * (wide - v**2) / (wide + v**2) ** 2)
 
     @property
     def absolute(self) -> FloatArray:
@@ -233,8 +233,8 @@ class Penalty:
         if self.kind == "gaussian":
             each = 0.5 * np.log(2.0 * np.pi) + np.log(self.scale)
         elif self.kind == "student-t":
-            half = 0.5 * self.freedom
-            each = gammaln(half) - gammaln(half + 0.5) + 0.5 * np.log(self.freedom * np.pi) + np.log(self.scale)
+            half = 0.5 * self.df
+            each = gammaln(half) - gammaln(half + 0.5) + 0.5 * np.log(self.df * np.pi) + np.log(self.scale)
         else:
             raise ParameterError(f"a {self.kind} prior has no evidence in closed form", fix="choose a gaussian prior")
         return float(n * each)

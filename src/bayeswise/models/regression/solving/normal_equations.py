@@ -7,7 +7,7 @@ prior laplace    ... + |s w|_1 / scale                     p(w | noise^2) ~ exp(
 How wide the prior should be follows from the evidence (type-II maximum likelihood). With R = X'X in the columns' units,
 eigenvalues l and rotated moments c, and t = scale^2:
 
-    log p(y | scale) = -sum log(1 + t l) / 2 - (freedom / 2) log S(t) + constant
+    log p(y | scale) = -sum log(1 + t l) / 2 - (df / 2) log S(t) + constant
     S(t) = y'y - sum t c^2 / (1 + t l) = least squares + sum c^2 / (l (1 + t l))
 
 The second form has no cancellation: rows that lie on a plane are seen to do so. The noise is integrated out under
@@ -99,7 +99,7 @@ class NormalEquations:
         return self.n_rows if self.centred else 1.0
 
     @property
-    def freedom(self) -> float:
+    def df(self) -> float:
         """The rows that are left after the intercept."""
         return self.n_rows - float(self.centred)
 
@@ -279,18 +279,18 @@ class ScaleEvidence:
     values: FloatArray  # (n,) eigenvalues of X'X
     squares: FloatArray  # (n,) squared moments along them
     least: float  # least squares
-    freedom: float
+    df: float
 
     @classmethod
     def of(cls, equations: NormalEquations) -> ScaleEvidence:
         values, vectors = np.linalg.eigh(equations.correlation)
         values = np.where(values > len(values) * np.finfo(float).eps * values.max(initial=0.0), values, 0.0)
         squares = np.where(values > 0, (vectors.T @ equations.moment) ** 2, 0.0)
-        return cls(values, squares, _least_squares(equations, values, squares), equations.freedom)
+        return cls(values, squares, _least_squares(equations, values, squares), equations.df)
 
     def log_evidence(self, scale: float) -> float:
         """log p(y | scale) for p(noise^2) = 1 / noise^2 and a flat intercept."""
-        return log_evidence_of(scale**2 * self.values, self._left(scale**2), self.freedom)
+        return log_evidence_of(scale**2 * self.values, self._left(scale**2), self.df)
 
     def best_scale(self) -> float:
         """The scale of largest evidence: the best of a grid, then where the slope is zero."""
@@ -317,15 +317,15 @@ class ScaleEvidence:
         shrunk = 1.0 / (1.0 + t * self.values)
         fitted = float((self.squares * t * shrunk**2).sum())
         left = max(self._left(t), np.finfo(np.float64).tiny)
-        return -0.5 * float((t * self.values * shrunk).sum()) + 0.5 * self.freedom * fitted / left
+        return -0.5 * float((t * self.values * shrunk).sum()) + 0.5 * self.df * fitted / left
 
 
-def log_evidence_of(widened: FloatArray, left: float, freedom: float) -> float:
+def log_evidence_of(widened: FloatArray, left: float, df: float) -> float:
     """log p(y | scale) from the eigenvalues times scale^2, and what the prior and the rows leave."""
-    if left <= 0 or freedom <= 0:
+    if left <= 0 or df <= 0:
         return np.inf if left <= 0 else np.nan
     determinant = -0.5 * float(np.log1p(widened).sum())
-    half = 0.5 * freedom
+    half = 0.5 * df
     return determinant - half * float(np.log(np.pi * left)) + float(gammaln(half))
 
 

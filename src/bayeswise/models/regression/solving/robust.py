@@ -1,6 +1,6 @@
 """Noise with heavy tails, by EM: each round is a least squares in which far rows weigh less.
 
-    student-t   u = (freedom + 1) / (freedom + r^2 / noise^2)        laplace   u = 1 / |r|
+    student-t   u = (df + 1) / (df + r^2 / noise^2)        laplace   u = 1 / |r|
 
 Weights and the scale of the noise maximise their joint posterior, flat in log noise, for w ~ N(0, (noise scale)^2) or,
 with a laplace prior, p(w) ~ exp(-|w| / (scale noise^2)) (student-t) and exp(-|w| / (scale noise)) (laplace).

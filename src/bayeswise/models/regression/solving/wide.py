@@ -8,12 +8,13 @@ weight is as unknown as the prior says.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import NotMergedError, SchemaError
 from bayeswise.models.regression.features import Features, entries_of_moments, is_wide, refuse_no_room
 from bayeswise.models.regression.predictive import Predictive, within_floats
@@ -21,7 +22,7 @@ from bayeswise.models.regression.regression_model import FoundModel, RegressionF
 from bayeswise.models.regression.row_blocks import Rows, in_own_order
 from bayeswise.models.regression.solving.normal_equations import ScaleEvidence, log_evidence_of
 from bayeswise.models.settings.regression import LinearSettings
-from bayeswise.store.fields import added_later
+from bayeswise.store.fields import added_later, stored_field
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema
@@ -73,6 +74,7 @@ def turned_rows(rows: Rows) -> TurnedRows:
     return TurnedRows(inside, np.ascontiguousarray(directions.T))
 
 
+@earlier_fields(freedom="df")
 @dataclass(frozen=True)
 class WideModel(FoundModel):
     """y = w0 + w . x + noise for a gaussian likelihood and prior, from n x n products of the rows."""
@@ -88,7 +90,7 @@ class WideModel(FoundModel):
     directions: FloatArray  # (n_directions, n) orthonormal, of standardised columns
     values: FloatArray  # (n_directions,) squares of the rows along them
     rest: float
-    freedom: float
+    df: float = field(metadata=stored_field({}, "freedom"))
     n_rows: float
     marked: tuple[str, ...] = added_later(())  # columns with an indicator of missing cells
 
@@ -111,20 +113,20 @@ class WideModel(FoundModel):
         d = len(self.features.names)
         if self.weights.shape != (d,) or self.unit.shape != (d,) or self.directions.shape != (len(self.values), d):
             raise SchemaError("weights, units and directions of a regression are one for each feature")
-        numbers = (self.scale, self.freedom, self.n_rows)
+        numbers = (self.scale, self.df, self.n_rows)
         if not all(0.0 < each < math.inf for each in numbers) or not 0.0 <= self.rest < math.inf:
             raise SchemaError("scale, noise and rows of a regression are finite and above 0")
 
     @property
     def noise(self) -> float:
         """The scale of the noise, in units of the target."""
-        return float(np.sqrt(self.rest / self.freedom))
+        return float(np.sqrt(self.rest / self.df))
 
     def log_evidence(self, table: Any = None) -> float:
         """log p(targets | columns, scale), the weights and the noise integrated out."""
         if table is not None:
             raise evidence_of_learned_rows()
-        return log_evidence_of(self.scale**2 * self.values, self.rest, self.freedom)
+        return log_evidence_of(self.scale**2 * self.values, self.rest, self.df)
 
     def predictive_of(self, batch: Batch) -> Predictive:
         """The student-t of each row: noise, and what is not known about the weights."""
@@ -138,7 +140,7 @@ class WideModel(FoundModel):
             unknown = size * self.scale * np.sqrt(beside + known)
             intercept = 1.0 / self.n_rows if self.settings.fit_intercept else 0.0
             scale = within_floats(self.noise * np.hypot(np.sqrt(1.0 + intercept), unknown))
-        return Predictive("student-t", self.predict(batch), scale, self.freedom)
+        return Predictive("student-t", self.predict(batch), scale, self.df)
 
     def __repr__(self) -> str:
         return f"WideModel({self.n_rows:g} rows, {len(self.weights)} weights, {self.settings}, scale {self.scale:.3g})"
@@ -169,9 +171,9 @@ def fit_wide(
     values, vectors = values[seen], vectors[:, seen]
     y = root * (target - middle)
     moment = vectors.T @ y
-    freedom = rows.total_weight - float(settings.fit_intercept)
+    df = rows.total_weight - float(settings.fit_intercept)
     least = max(float(((y - vectors @ moment) ** 2).sum()), 0.0)
-    evidence = ScaleEvidence(values, values * moment**2, least, freedom)
+    evidence = ScaleEvidence(values, values * moment**2, least, df)
     scale = evidence.best_scale() if settings.how_scaled == "evidence" else float(settings.how_scaled)
     directions = vectors.T @ z
     directions /= np.sqrt(values)[:, None]
@@ -188,7 +190,7 @@ def fit_wide(
         directions,
         values,
         evidence.left(scale),
-        max(freedom, np.finfo(float).tiny),
+        max(df, np.finfo(float).tiny),
         rows.total_weight,
         features.marked,
     )

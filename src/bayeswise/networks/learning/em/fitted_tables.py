@@ -16,8 +16,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.earlier_names import earlier
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.models.settings.declaration import earlier
 from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import Progress, silent
 from bayeswise.networks.learning.em.incomplete import IncompleteRows, Layout, Point
