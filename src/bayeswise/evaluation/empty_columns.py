@@ -11,7 +11,7 @@ import numpy as np
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.information import Densities, NextTest, Outcomes, next_test
 from bayeswise.families.continuous.normal import Normal
-from bayeswise.families.distributions import NAMES, distribution, parameters_at
+from bayeswise.families.distributions import distribution, has_quantiles, parameters_at
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
@@ -34,7 +34,7 @@ def family_outcomes(family: Any, parameters: Any, column: int, n_states: int) ->
     Densities are those of scipy.stats, so that regions end where an action changes and hold what the distribution
     function says, without a grid. Counts are listed up to a tail of 1e-13, which is one outcome more.
     """
-    if family.name not in NAMES:
+    if not has_quantiles(family):
         return f"the family {family.name!r} has no quantiles"
     try:
         each = [distribution(family.name, **parameters_at(family, parameters, k, column)) for k in range(n_states)]

@@ -1,11 +1,10 @@
 """Models where the data is: SQL for databases, ONNX graphs for services without Python.
 
-What a model says of a row is described once, as a tree of arithmetic over cells (expression.py), by one file for each
-kind of model. Two back-ends write the tree: sql.py and graph.py.
+What a model says of a row is described once, as a tree of arithmetic over cells (`render/expression.py`), by one file
+for each kind of model; what a number says of a class is written by its family. Two back-ends write the tree: sql.py and
+onnx_graph.py.
 
-expression.py   the tree: cells, constants, tables by level, arithmetic, choices
 row_inputs.py   what a score reads of a row, and when a model would refuse the row
-families.py     what a number says of a class, for every family
 naive_bayes.py  naive Bayes, plain and averaged over structures
 gaussian.py     Gaussian classes, missing cells integrated out
 regression.py   logistic regression, and regressions of a number

@@ -11,7 +11,19 @@ import numpy as np
 from bayeswise.decisions.costs.expressions import Expression as Formula
 from bayeswise.decisions.decide import costs_and_prior
 from bayeswise.exports import gaussian, mixtures, naive_bayes, networks, regression
-from bayeswise.exports.expression import (
+from bayeswise.exports.row_inputs import Row, TableRow
+from bayeswise.foundation.errors import ExportError, KindError
+from bayeswise.models.auto.model import AutoModel
+from bayeswise.models.base.table_model import TableModel
+from bayeswise.models.calibrated import CalibratedModel
+from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
+from bayeswise.models.naive_bayes.model import NaiveBayesModel
+from bayeswise.models.regression.logistic import LogisticModel
+from bayeswise.models.regression.regression_model import RegressionModel
+from bayeswise.networks.classifiers.model import NetworkClassifierModel
+from bayeswise.networks.network import BeliefNetwork
+from bayeswise.posteriors.prior import shift_factors
+from bayeswise.render.expression import (
     Expression,
     both,
     choose,
@@ -25,18 +37,6 @@ from bayeswise.exports.expression import (
     nothing,
     number,
 )
-from bayeswise.exports.row_inputs import Row, TableRow
-from bayeswise.foundation.errors import ExportError, KindError
-from bayeswise.models.auto.model import AutoModel
-from bayeswise.models.base.table_model import TableModel
-from bayeswise.models.calibrated import CalibratedModel
-from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
-from bayeswise.models.naive_bayes.model import NaiveBayesModel
-from bayeswise.models.regression.logistic import LogisticModel
-from bayeswise.models.regression.regression_model import RegressionModel
-from bayeswise.networks.classifiers.model import NetworkClassifierModel
-from bayeswise.networks.network import BeliefNetwork
-from bayeswise.posteriors.prior import shift_factors
 from bayeswise.render.labels import probability_names
 from bayeswise.tables.schema.names import free_name, normal_name
 

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from bayeswise.exports.expression import Levels
 from bayeswise.foundation.errors import ExportError, NotInstalledError, ParameterError
+from bayeswise.render.expression import Levels
 from bayeswise.render.labels import guess, is_broken
 from bayeswise.tables.schema.labels import Label
 

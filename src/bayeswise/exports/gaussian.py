@@ -11,7 +11,13 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from bayeswise.exports.expression import (
+from bayeswise.exports.row_inputs import Row
+from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_gamma_ratio
+from bayeswise.foundation.errors import ExportError
+from bayeswise.models.gaussian_bayes.densities import LOG_PI, Densities
+from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
+from bayeswise.models.gaussian_bayes.spread import Spread
+from bayeswise.render.expression import (
     Expression,
     choose,
     either,
@@ -21,15 +27,9 @@ from bayeswise.exports.expression import (
     number,
     root,
     square,
+    standardised,
     total,
 )
-from bayeswise.exports.families import standardised
-from bayeswise.exports.row_inputs import Row
-from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_gamma_ratio
-from bayeswise.foundation.errors import ExportError
-from bayeswise.models.gaussian_bayes.densities import LOG_PI, Densities
-from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
-from bayeswise.models.gaussian_bayes.spread import Spread
 
 MOST_COLUMNS = 24
 """With correlated columns: what is computed for missing cells grows with the third power."""

@@ -6,7 +6,14 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from bayeswise.exports.expression import (
+from bayeswise.exports.row_inputs import NumbersRow, Row
+from bayeswise.foundation.errors import ExportError
+from bayeswise.models.auto.boosted_trees import AsTrees
+from bayeswise.models.auto.inputs import AsNumbers
+from bayeswise.models.auto.model import AutoModel
+from bayeswise.posteriors.calibration_maps import AsItIs, Calibration, Dirichlet, Isotonic, Platt, Temperature
+from bayeswise.posteriors.normalise import log_posterior
+from bayeswise.render.expression import (
     FAR_OUT,
     IMPOSSIBLE,
     Expression,
@@ -24,13 +31,6 @@ from bayeswise.exports.expression import (
     number,
     total,
 )
-from bayeswise.exports.row_inputs import NumbersRow, Row
-from bayeswise.foundation.errors import ExportError
-from bayeswise.models.auto.boosted_trees import AsTrees
-from bayeswise.models.auto.inputs import AsNumbers
-from bayeswise.models.auto.model import AutoModel
-from bayeswise.posteriors.calibration_maps import AsItIs, Calibration, Dirichlet, Isotonic, Platt, Temperature
-from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.schema.labels import Vocabulary
 
 Scores = list[Expression]  # one for each class, in log space

@@ -8,21 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.exports.expression import (
-    IMPOSSIBLE,
-    Expression,
-    below,
-    choose,
-    is_missing,
-    log_one_plus,
-    log_sum_exp,
-    lookup,
-    number,
-    square,
-    total,
-)
-from bayeswise.exports.families import in_support, log_bell, log_cells, log_of, log_predicted_cell, standardised
 from bayeswise.exports.row_inputs import Row, free_text
+from bayeswise.families.distributions import kinds_of_one_number
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ExportError
 from bayeswise.models.averaged_naive_bayes.mixing import log_sigmoid
@@ -34,6 +21,22 @@ from bayeswise.models.naive_bayes.counted_columns import CountedScores
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.normal_columns import NormalScores
 from bayeswise.models.naive_bayes.others import FamilyScores
+from bayeswise.render.expression import (
+    IMPOSSIBLE,
+    Expression,
+    below,
+    choose,
+    is_missing,
+    log_bell,
+    log_of_positive,
+    log_one_plus,
+    log_sum_exp,
+    lookup,
+    number,
+    square,
+    standardised,
+    total,
+)
 
 Terms = Sequence[Expression]  # one for each class
 
@@ -98,8 +101,19 @@ def _family(scores: FamilyScores, row: Row) -> Iterator[Terms]:
                 f"column {name!r} has no {scores.family.name} density in some classes", fix="choose another family"
             )
         x = row.number(name)
-        cells = log_cells(scores.family, [_at(parameters, state, c) for state in range(len(column))], x)
+        refuse_unless_written(scores.family, "log_density_expression")
+        classes = [_at(parameters, state, c) for state in range(len(column))]
+        cells = scores.family.log_density_expressions(classes, x)
         yield _supported(scores.family, x, cells)
+
+
+def refuse_unless_written(family: Any, by: str) -> None:
+    """An error for a family without this expression, which names those that have it."""
+    if not hasattr(family, by):
+        able = [name for name, kind in kinds_of_one_number().items() if hasattr(kind, by)]
+        raise ExportError(
+            f"the density of the family {family.name!r} cannot be exported", fix=f"choose one of {', '.join(able)}"
+        )
 
 
 def _at(parameters: Any, state: int, column: int) -> Any:
@@ -113,7 +127,7 @@ def _at(parameters: Any, state: int, column: int) -> Any:
 
 def _supported(family: Any, x: Expression, cells: Terms) -> Terms:
     """Nothing is said by a missing cell; what the family does not allow is impossible in every class."""
-    inside = in_support(family, x)
+    inside = family.support_expression(x)
     if inside is not None:
         cells = [choose(inside, each, number(IMPOSSIBLE)) for each in cells]
     return [known(x, each) for each in cells]
@@ -159,7 +173,7 @@ def _averaged_normal(scores: AveragedNormalScores, row: Row) -> Iterator[Terms]:
         if not says[c]:
             continue
         x = row.number(name)
-        taken = log_of(x) if scores.of_logs else x
+        taken = log_of_positive(x) if scores.of_logs else x
         z = standardised(taken, float(mean[c]), float(mean_low[c]), float(stddev[c]))
         irrelevant = _student(whole, 0, c, z)
         ratio = [(_student(by_class, state, c, z) - irrelevant) * scores.temper for state in range(len(by_class.mean))]
@@ -181,9 +195,10 @@ def _averaged_family(scores: AveragedFamilyScores, row: Row) -> Iterator[Terms]:
         if not np.broadcast_to(believed.known, (len(scores.columns),))[c]:
             continue
         x = row.number(name)
-        irrelevant = log_predicted_cell(family, _at(believed.as_whole, 0, c), x)
+        refuse_unless_written(family, "log_predictive_expression")
+        irrelevant = family.log_predictive_expression(_at(believed.as_whole, 0, c), x)
         ratio = [
-            log_predicted_cell(family, _at(believed.by_class, state, c), x) - irrelevant
+            family.log_predictive_expression(_at(believed.by_class, state, c), x) - irrelevant
             for state in range(scores.n_states)
         ]
         yield _supported(family, x, _mixed(float(scores.log_odds[c]), ratio))

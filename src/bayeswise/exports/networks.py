@@ -14,7 +14,15 @@ from operator import mul
 
 import numpy as np
 
-from bayeswise.exports.expression import (
+from bayeswise.exports.row_inputs import Row
+from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.errors import ExportError
+from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
+from bayeswise.networks.classifiers.graph_scores import GraphScores
+from bayeswise.networks.classifiers.model import NetworkClassifierModel
+from bayeswise.networks.classifiers.superparent_pairs import SuperparentPairScores
+from bayeswise.networks.classifiers.superparents import SuperparentScores
+from bayeswise.render.expression import (
     IMPOSSIBLE,
     Cuts,
     Expression,
@@ -28,14 +36,6 @@ from bayeswise.exports.expression import (
     number,
     total,
 )
-from bayeswise.exports.row_inputs import Row
-from bayeswise.foundation.arrays import BoolArray, FloatArray
-from bayeswise.foundation.errors import ExportError
-from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
-from bayeswise.networks.classifiers.graph_scores import GraphScores
-from bayeswise.networks.classifiers.model import NetworkClassifierModel
-from bayeswise.networks.classifiers.superparent_pairs import SuperparentPairScores
-from bayeswise.networks.classifiers.superparents import SuperparentScores
 from bayeswise.tables.schema.labels import Vocabulary
 
 MOST_ENTRIES = 20_000

@@ -15,8 +15,8 @@ import numpy as np
 
 from bayeswise import __version__
 from bayeswise.exports.answers import Answer, answer_of
-from bayeswise.exports.expression import Expression, Levels, in_order
 from bayeswise.foundation.errors import ExportError, NotInstalledError
+from bayeswise.render.expression import Expression, Levels, in_order
 from bayeswise.render.labels import distinct_texts
 from bayeswise.tables.schema.names import free_name
 

@@ -6,7 +6,13 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from bayeswise.exports.expression import (
+from bayeswise.exports.row_inputs import Row, TableRow
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.errors import ExportError
+from bayeswise.models.regression.features import Features
+from bayeswise.models.regression.logistic import LogisticModel, shared_covariances
+from bayeswise.models.regression.regression_model import RegressionModel
+from bayeswise.render.expression import (
     Expression,
     choose,
     exp,
@@ -18,12 +24,6 @@ from bayeswise.exports.expression import (
     root,
     total,
 )
-from bayeswise.exports.row_inputs import Row, TableRow
-from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import ExportError
-from bayeswise.models.regression.features import Features
-from bayeswise.models.regression.logistic import LogisticModel, shared_covariances
-from bayeswise.models.regression.regression_model import RegressionModel
 
 MOST_FEATURES = 60
 """Of a marginalized regression, whose variance is a sum over all pairs."""

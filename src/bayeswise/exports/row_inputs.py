@@ -10,7 +10,9 @@ from typing import Protocol
 
 import numpy as np
 
-from bayeswise.exports.expression import (
+from bayeswise.foundation.errors import ExportError
+from bayeswise.models.auto.inputs import AsNumbers
+from bayeswise.render.expression import (
     Expression,
     Levels,
     at_most,
@@ -26,8 +28,6 @@ from bayeswise.exports.expression import (
     negated,
     number,
 )
-from bayeswise.foundation.errors import ExportError
-from bayeswise.models.auto.inputs import AsNumbers
 from bayeswise.tables.schema.labels import LabelKey, Vocabulary, label_key
 from bayeswise.tables.schema.schema import Schema
 

@@ -11,8 +11,8 @@ from typing import Any
 
 from bayeswise.exports.answers import Answer, answer_of
 from bayeswise.exports.dialects import Dialect, Sql, dialect_of
-from bayeswise.exports.expression import Expression, Levels, in_order
 from bayeswise.foundation.errors import ParameterError, TooLargeError
+from bayeswise.render.expression import Expression, Levels, in_order
 from bayeswise.tables.schema.names import free_name
 
 MOST_COLUMNS = 1_500

@@ -2,39 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import cache
+from inspect import Parameter, signature
 from typing import Any
 
 import numpy as np
 
+from bayeswise import families
+from bayeswise.families.protocol import OnNumbers
 from bayeswise.foundation.earlier_names import earlier
 from bayeswise.foundation.errors import ParameterError
 
-# Family -> the names of its parameters, and the distribution that they make.
-_MAKERS: dict[str, tuple[tuple[str, ...], Callable[..., Any]]] = {
-    "normal": (("mean", "stddev"), lambda stats, mean, stddev: stats.norm(mean, stddev)),
-    "laplace": (("location", "scale"), lambda stats, location, scale: stats.laplace(location, scale)),
-    "student-t": (
-        ("location", "scale", "df"),
-        lambda stats, location, scale, df: (
-            stats.t(df, location, scale) if np.isfinite(df) else stats.norm(location, scale)
-        ),
-    ),
-    "exponential": (("rate",), lambda stats, rate: stats.expon(scale=1.0 / rate)),
-    "gamma": (("shape", "rate"), lambda stats, shape, rate: stats.gamma(shape, scale=1.0 / rate)),
-    "beta": (("alpha", "beta"), lambda stats, alpha, beta: stats.beta(alpha, beta)),
-    "log-normal": (("mean", "stddev"), lambda stats, mean, stddev: stats.lognorm(stddev, scale=np.exp(mean))),
-    "poisson": (("rate",), lambda stats, rate: stats.poisson(rate)),
-    "bernoulli": (("probability",), lambda stats, probability: stats.bernoulli(probability)),
-    "binomial": (
-        ("trials", "probability"),
-        lambda stats, trials, probability: stats.binom(trials, probability),
-    ),
-    "geometric": (("probability",), lambda stats, probability: stats.geom(probability, loc=-1)),
-}
 
-NAMES = tuple(_MAKERS)
-"""The families of one number."""
+@cache
+def kinds_of_one_number() -> dict[str, type[OnNumbers[Any]]]:
+    """The families of one number, by name."""
+    every = [getattr(families, name) for name in families.__all__]
+    found = [each for each in every if isinstance(each, type) and issubclass(each, OnNumbers)]
+    return {each.name: each for each in sorted(found, key=lambda each: each.name) if each.support != "vector"}
 
 
 @earlier(freedom="df")
@@ -50,7 +36,7 @@ def distribution(family: str, /, **parameters: float) -> Any:
     """
     from scipy import stats
 
-    names, make = _MAKERS[_known(family)]
+    names = _parameters_of(family)
     typed = "give " + ", ".join(f"{name}=..." for name in names)
     unknown = [name for name in parameters if name not in names]
     if unknown:
@@ -58,7 +44,8 @@ def distribution(family: str, /, **parameters: float) -> Any:
     missing = [name for name in names if name not in parameters]
     if missing:
         raise ParameterError(f"a {family} distribution needs {missing[0]}", fix=typed)
-    found = make(stats, **{name: _number(name, parameters[name]) for name in names})
+    numbers = {name: _number(name, parameters[name], each.annotation == "int") for name, each in names.items()}
+    found = kinds_of_one_number()[family].law(stats, **numbers)
     with np.errstate(all="ignore"):
         if not np.isfinite(found.ppf(0.5)):
             given = ", ".join(f"{name}={parameters[name]!r}" for name in names)
@@ -71,11 +58,9 @@ def parameters_at(family: Any, parameters: Any, group: int, column: int) -> dict
 
     Those that all groups share have one row.
     """
-    names = _MAKERS[_known(family.name)][0]
-    own = {"trials": family.trials} if "trials" in names else {}
-    values = np.broadcast_arrays(
-        *(np.asarray(own[name] if name in own else getattr(parameters, name)) for name in names)
-    )
+    names = _parameters_of(family.name)
+    found = (getattr(parameters, name) if hasattr(parameters, name) else getattr(family, name) for name in names)
+    values = np.broadcast_arrays(*map(np.asarray, found))
     return {name: float(value[min(group, len(value) - 1), column]) for name, value in zip(names, values, strict=True)}
 
 
@@ -84,19 +69,26 @@ def of_mapping(given: Mapping[str, Any], family: str) -> Any:
     return distribution(family, **{str(name): value for name, value in given.items()})
 
 
-def _known(family: str) -> str:
-    if family not in _MAKERS:
-        raise ParameterError(f"{family!r} is not a family of one number", fix=f"choose one of {', '.join(NAMES)}")
-    return family
+def has_quantiles(family: Any) -> bool:
+    """Whether `distribution` knows the family."""
+    return hasattr(kinds_of_one_number().get(family.name), "law")
 
 
-def _number(name: str, value: Any) -> float:
+def _parameters_of(family: str) -> dict[str, Parameter]:
+    """The parameters of its law, after the module that has it."""
+    known = {name: kind for name, kind in kinds_of_one_number().items() if hasattr(kind, "law")}
+    if family not in known:
+        raise ParameterError(f"{family!r} is not a family of one number", fix=f"choose one of {', '.join(known)}")
+    return dict(list(signature(known[family].law).parameters.items())[1:])
+
+
+def _number(name: str, value: Any, whole: bool) -> float:
     try:
         found = float(value)
     except (TypeError, ValueError):
         raise ParameterError(f"{name} is {value!r}, and not a number", fix=f"give a number for {name}") from None
-    if name != "trials":
+    if not whole:
         return found
     if found < 1 or found != int(found):
-        raise ParameterError(f"trials is {found:g}", fix="give a whole number from 1 on")
+        raise ParameterError(f"{name} is {found:g}", fix="give a whole number from 1 on")
     return int(found)

@@ -267,6 +267,9 @@ class WithoutConjugatePrior(OnNumbers[S]):
         )
 
 
+_LEAST_CHANCE = 1e-6
+
+
 class WithBetaPrior(OnNumbers[S]):
     """A family whose rows are k successes and m failures together; the prior is the statistic of pseudo-counts."""
 
@@ -315,6 +318,11 @@ class WithBetaPrior(OnNumbers[S]):
     def log_marginal(self, statistic: S, prior: BetaPrior) -> FloatArray:
         """log B(successes + k, failures + m) - log B(successes, failures)."""
         return log_beta_evidence(prior.successes, prior.failures, *self._counted(statistic))
+
+    def pseudo_rows(self, whole: S, n: float) -> BetaPrior:
+        """n rows with the whole column's share."""
+        share = np.clip(self.estimate(whole).parameters.probability, _LEAST_CHANCE, 1.0 - _LEAST_CHANCE)
+        return BetaPrior(n * share, n * (1.0 - share))
 
     def sample_prior(self, prior: BetaPrior, size: int, generator: np.random.Generator) -> Chance:
         """Draws of the probability from the prior (or a posterior)."""

@@ -7,7 +7,7 @@ of one column. `log_density` and its kin are elementwise and broadcast parameter
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar, Generic, Literal, Protocol, TypeAlias, TypeVar
 
@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 from bayeswise.families.functions import FamilyFunctions
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import DataError, ParameterError, SupportError
+from bayeswise.render.expression import Expression, at_most, below, both, equal, floor, number
+from bayeswise.statistics.numbers.moments import Moments
 
 P = TypeVar("P")
 
@@ -150,9 +152,44 @@ Rows: TypeAlias = tuple[CodeArray | None, int, FloatArray | None]
 """The group of each row, the number of groups, and the weight of each row: as every statistic takes them."""
 
 
-class OnNumbers(FamilyFunctions, ABC, Generic[S]):
-    """A family of numbers: which of them lie in its support, and what is kept of those."""
+@dataclass(frozen=True)
+class Extent:
+    """What a column's values allow: its smallest number, whether all are whole, and its largest."""
 
+    minimum: float
+    whole: bool
+    maximum: float = np.inf
+
+    @property
+    def is_flag(self) -> bool:
+        """0 and 1 only: a density at two points is not comparable with their probabilities."""
+        return self.whole and self.minimum == 0 and self.maximum == 1
+
+    @property
+    def is_count(self) -> bool:
+        return self.whole and self.minimum >= 0 and not self.is_flag
+
+
+class OnNumbers(FamilyFunctions, ABC, Generic[S]):
+    """A family of numbers: which of them lie in its support, and what is kept of those.
+
+    What else it can be used for it says itself, by what it has:
+
+    law(stats, ...)                         its distribution of scipy.stats: `distribution`, quantiles, `densities`
+    is_candidate(extent)                    it may be chosen by the evidence of such values
+    pseudo_rows(whole, n)                   a conjugate prior of n rows like the whole column: smoothing, averages
+    linear_term(parameters)                 log p(x) is weight * x + constant, up to a function of x
+    log_density_expression(parameters, x)   log p(x) as a tree, up to a function of x: SQL and ONNX
+    log_predictive_expression(posterior, x) the same, parameters integrated out
+    """
+
+    law: Callable[..., Any]
+    is_candidate: Callable[..., bool]
+    pseudo_rows: Callable[..., Any]
+    linear_term: Callable[..., tuple[FloatArray, FloatArray]]
+    log_marginal: Callable[..., FloatArray]
+    log_density_expression: Callable[..., Expression]
+    log_predictive_expression: Callable[..., Expression]
     needs = ""  # what an error says of a value outside the support; empty where every number lies inside
 
     def is_inside(self, values: FloatArray) -> BoolArray:
@@ -186,6 +223,31 @@ class OnNumbers(FamilyFunctions, ABC, Generic[S]):
         """log_p where a value lies in the support, minus infinity elsewhere; NaN stays NaN."""
         values = np.asarray(x, dtype=np.float64)
         return np.where(np.isnan(values), np.nan, np.where(self.is_inside(values), log_p, -np.inf))
+
+    def log_evidence(self, statistic: Any) -> FloatArray:
+        """(n_columns,) log p(cells | classes): the classes are independent given the prior of one pseudo-row."""
+        spread = statistic.pooled().take(np.zeros(statistic.weight_of_rows.shape[0], dtype=np.int64))
+        log_marginal: FloatArray = self.log_marginal(statistic, self.pseudo_rows(spread, 1.0))
+        return np.asarray(log_marginal.sum(axis=0))
+
+    def of_moments(self, values: Moments, logs: Moments, log_factorials: Moments) -> Any:
+        """The statistic, from sums that one sweep has of all columns; those of the values are enough for most."""
+        return values
+
+    def support_expression(self, x: Expression) -> Expression | None:
+        """Whether a number lies in the support; None if every number does."""
+        whole = equal(x, floor(x))
+        if self.support == "count":
+            return both(at_most(number(0.0), x), whole)
+        if self.support == "binary":
+            return both(at_most(number(0.0), x), at_most(x, 1.0), whole)
+        if self.support == "unit interval":
+            return both(below(number(0.0), x), below(x, 1.0))
+        return below(number(0.0), x) if self.support == "positive" else None
+
+    def log_density_expressions(self, classes: Sequence[Any], x: Expression) -> list[Expression]:
+        """log p(x | class) for the parameters of each class, up to what all classes have alike."""
+        return [self.log_density_expression(parameters, x) for parameters in classes]
 
 
 def as_columns(values: ArrayLike) -> FloatArray:
@@ -261,6 +323,11 @@ def is_whole(values: FloatArray) -> BoolArray:
         return np.asarray((values >= 0) & (np.floor(values) == values) & np.isfinite(values))
 
 
+def or_else(values: FloatArray, otherwise: FloatArray | float) -> FloatArray:
+    """The values, with another one in place of what is not finite and above zero."""
+    return np.where(is_positive(values), values, otherwise)
+
+
 def or_one(values: FloatArray) -> FloatArray:
     """The values, with one in place of what is not finite and above zero."""
-    return np.where(is_positive(values), values, 1.0)
+    return or_else(values, 1.0)

@@ -7,6 +7,7 @@ terminal.py  aligned columns, bars, wrapped lines, and terminals that lack some 
 theme.py     the one palette
 page.py      the one shell of HTML: pages, fragments of notebooks, tables, bars
 display.py   what all matplotlib displays share; those of something that changes step by step
+expression.py  arithmetic over the cells of a row as a tree, which exports write in other languages
 svg.py       small charts in SVG without any package
 graph/       directed graphs, laid out and drawn
 """

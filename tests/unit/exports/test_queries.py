@@ -126,7 +126,7 @@ def test_costs_by_class_do_not_go_with_a_number() -> None:
 
 def test_labels_of_several_types_are_refused() -> None:
     from bayeswise.exports.dialects import dialect_of
-    from bayeswise.exports.expression import Levels
+    from bayeswise.render.expression import Levels
 
     with pytest.raises(ExportError, match="labels of several types"):
         dialect_of("duckdb").compared(Levels("a", (1, "1")))

@@ -23,23 +23,6 @@ Rows: TypeAlias = Annotated[
 ]
 InColumn: TypeAlias = Annotated[str | None, typer.Option("--column", metavar="NAME", help="Column of --rows.")]
 
-# Families of one number, by what is typed; the parameters that are known beforehand stand after a colon.
-FAMILIES = {
-    "normal": "Normal",
-    "normal-mean": "NormalMean",
-    "log-normal": "LogNormal",
-    "laplace": "Laplace",
-    "student-t": "StudentT",
-    "exponential": "Exponential",
-    "gamma": "Gamma",
-    "beta": "Beta",
-    "poisson": "Poisson",
-    "bernoulli": "Bernoulli",
-    "binomial": "Binomial",
-    "geometric": "Geometric",
-}
-_KNOWN = {"normal-mean": "stddev", "binomial": "trials"}
-
 
 def named_numbers(text: str, what: str, example: str) -> tuple[str, dict[str, float]]:
     """A name and its numbers.
@@ -60,17 +43,20 @@ def family_of(text: str) -> Any:
     >>> family_of("poisson"), family_of("normal-mean:stddev=2")
     (Poisson(), NormalMean(stddev=2.0))
     """
-    from bayeswise import families
+    from dataclasses import MISSING, fields
+
+    from bayeswise.families.distributions import kinds_of_one_number
 
     name, given = named_numbers(text, "family", "normal, or binomial:trials=5")
-    if name not in FAMILIES:
-        raise UsageError(f"{name!r} is not a family of one number", fix=guess(name, tuple(FAMILIES)))
-    known = _KNOWN.get(name)
-    if set(given) != ({known} if known else set()):
-        typed = f"{name}:{known}=..." if known else name
+    kinds = {each.replace(" ", "-"): kind for each, kind in kinds_of_one_number().items()}
+    if name not in kinds:
+        raise UsageError(f"{name!r} is not a family of one number", fix=guess(name, tuple(kinds)))
+    known = {each.name: each.type for each in fields(kinds[name]) if each.default is MISSING}  # type: ignore[arg-type]
+    if set(given) != set(known):
+        typed = ":".join([name, *([",".join(f"{each}=..." for each in known)] if known else [])])
         raise UsageError(f"the family {text} does not say what is known of it beforehand", fix=f"type {typed}")
-    whole = {key: int(value) if key == "trials" and value.is_integer() else value for key, value in given.items()}
-    return getattr(families, FAMILIES[name])(**whole)
+    whole = {key: int(value) if known[key] == "int" and value.is_integer() else value for key, value in given.items()}
+    return kinds[name](**whole)
 
 
 def numbers_of(data: Sequence[str] | None, rows: str | None, column: str | None, reader: Reading) -> list[float]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from bayeswise.families.priors import BetaPrior, WithoutConjugatePrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, OneLine, Rows, Support, reasons, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.special import digamma, polygamma
+from bayeswise.render.expression import Expression, below, both, choose, log_one_plus, number
 from bayeswise.statistics.numbers.kernel_numbers import log_of, log_one_minus
 from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.statistics.product import Product
@@ -58,6 +59,10 @@ class Beta(WithoutConjugatePrior[Product]):
     free = ("alpha", "beta")
     made = BetaParameters
     needs = "a beta value lies between 0 and 1"
+
+    @staticmethod
+    def law(stats: Any, alpha: float, beta: float) -> Any:
+        return stats.beta(alpha, beta)
 
     # -- estimation -------------------------------------------------------------------------------------------
     def is_inside(self, values: FloatArray) -> BoolArray:
@@ -148,6 +153,15 @@ class Beta(WithoutConjugatePrior[Product]):
     def of_natural(self, *natural: FloatArray) -> BetaParameters:
         power, rest_power = self.refuse_unless_as_many(2, natural)
         return BetaParameters(power + 1.0, rest_power + 1.0)
+
+    def log_density_expression(self, parameters: BetaParameters, x: Expression) -> Expression:
+        """a log(x / m) + b log((1 - x) / (1 - m)) with m = a / (a + b), less log x + log(1 - x)."""
+        a, b = float(parameters.alpha), float(parameters.beta)
+        share, rest = a / (a + b), b / (a + b)
+        at_mean = float(self.log_density(parameters, share)) + float(np.log(share) + np.log1p(-share))
+        inside = choose(both(below(number(0.0), x), below(x, 1.0)), x, number(share))
+        away = inside - share
+        return log_one_plus(away / share) * a + log_one_plus(away / -rest) * b + at_mean
 
     def terms(self, x: FloatArray, alpha: float, beta: float) -> Terms:
         both, curve = digamma(alpha + beta), polygamma(1, alpha + beta)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,17 +14,23 @@ from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import (
     Estimate,
     ExponentialForm,
+    Extent,
     OneLine,
     OnNumbers,
     Rows,
     Support,
+    or_else,
     reasons,
     refuse_unless,
 )
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.dyadic import Dyadic
+from bayeswise.foundation.errors import ExportError
 from bayeswise.foundation.logspace import log
+from bayeswise.render.expression import Expression, at_most, bounded, choose, log_one_plus, number
 from bayeswise.statistics.numbers.moments import Moments
+
+_SMALLEST = float(np.finfo(np.float64).tiny)
 
 
 @dataclass(frozen=True, repr=False)
@@ -53,6 +59,10 @@ class Exponential(OnNumbers[Moments]):
     free = ("rate",)
     made = ExponentialParameters
     needs = "a waiting time must not be negative"
+
+    @staticmethod
+    def law(stats: Any, rate: float) -> Any:
+        return stats.expon(scale=1.0 / rate)
 
     # -- estimation -------------------------------------------------------------------------------------------
     def is_inside(self, values: FloatArray) -> BoolArray:
@@ -111,6 +121,18 @@ class Exponential(OnNumbers[Moments]):
         refuse_unless(eta < 0, "the natural parameter of an exponential family must be below 0", eta)
         return ExponentialParameters(-eta)
 
+    def linear_term(self, parameters: ExponentialParameters) -> tuple[FloatArray, FloatArray]:
+        return -parameters.rate, log(parameters.rate)
+
+    def support_expression(self, x: Expression) -> Expression:
+        return at_most(number(0.0), x)
+
+    def log_density_expression(self, parameters: ExponentialParameters, x: Expression) -> Expression:
+        rate = float(parameters.rate)
+        if np.isinf(rate):
+            raise ExportError("an exponential column is 0 in every row of a class", fix="fit it with smoothing above 0")
+        return bounded(x, 0.0, 1.0 / max(rate, _SMALLEST)) * -rate + float(np.log(rate))
+
     def terms(self, x: FloatArray, rate: float) -> Terms:
         return [1.0 / rate - x], [[-1.0 / rate**2]]
 
@@ -123,6 +145,20 @@ class Exponential(OnNumbers[Moments]):
         """log Gamma(shape + n) - log Gamma(shape) + shape log rate - (shape + n) log(rate + sum x)."""
         n, total = statistic.weight.to_floats(), statistic.total.to_floats()
         return log_gamma_evidence(prior.shape, prior.rate, n, total)
+
+    def is_candidate(self, extent: Extent) -> bool:
+        return extent.minimum > 0 or (extent.minimum == 0 and not extent.whole)
+
+    def pseudo_rows(self, whole: Moments, n: float) -> GammaPrior:
+        """n waiting times of the whole column's mean; where all are 0, of one over as many rows and one more."""
+        rate = or_else(self.estimate(whole).parameters.rate, whole.weight_of_rows.to_floats()[:, None] + 1.0)
+        return GammaPrior(np.full_like(rate, n), n / rate)
+
+    def log_predictive_expression(self, posterior: GammaPrior, x: Expression) -> Expression:
+        """log(shape / rate) - (shape + 1) log(1 + x / rate)."""
+        shape, rate = float(posterior.shape), float(posterior.rate)
+        ratio = choose(at_most(number(0.0), x), x, number(0.0)) / rate
+        return log_one_plus(ratio) * -(shape + 1.0) + float(np.log(shape) - np.log(rate))
 
     def log_predictive(self, posterior: GammaPrior, x: ArrayLike) -> FloatArray:
         """Lomax: log(shape / rate) - (shape + 1) log(1 + x / rate)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,6 +35,8 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.special import digamma, gammaln, polygamma
+from bayeswise.render.expression import Expression, below, bounded, choose, number
+from bayeswise.render.expression import log as log_expression
 from bayeswise.statistics.numbers.kernel_numbers import log_of
 from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.statistics.product import Product
@@ -88,6 +90,10 @@ class Gamma(OnNumbers[Product]):
     def __post_init__(self) -> None:
         if self.shape is not None:
             refuse_unless(is_positive(self.shape), "a known shape must be above 0", self.shape)
+
+    @staticmethod
+    def law(stats: Any, shape: float, rate: float) -> Any:
+        return stats.gamma(shape, scale=1.0 / rate)
 
     # -- estimation -------------------------------------------------------------------------------------------
     def is_inside(self, values: FloatArray) -> BoolArray:
@@ -196,6 +202,13 @@ class Gamma(OnNumbers[Product]):
         power, decay = self.refuse_unless_as_many(2, natural)
         refuse_unless(decay < 0, "the second natural parameter of a gamma family must be below 0", decay)
         return GammaParameters(power + 1.0, -decay)
+
+    def log_density_expression(self, parameters: GammaParameters, x: Expression) -> Expression:
+        """shape (log u - (u - 1)) with u = x / mean, less log x."""
+        shape, mean = float(parameters.shape), float(np.asarray(parameters.mean))
+        at_mean = float(self.log_density(parameters, mean)) + float(np.log(mean))
+        u = choose(below(number(0.0), x), bounded(x, 0.0, mean), number(mean)) / mean
+        return (log_expression(u) - (u - 1.0)) * shape + at_mean
 
     def terms(self, x: FloatArray, shape: float, rate: float) -> Terms:
         gradient = [np.log(rate) - digamma(shape) + np.log(x), shape / rate - x]

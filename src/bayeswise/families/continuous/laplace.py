@@ -14,6 +14,7 @@ from bayeswise.families.protocol import Estimate, ExponentialForm, OneLine, Rows
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
+from bayeswise.render.expression import Expression, absolute, bounded
 from bayeswise.statistics.numbers.sample import Sample
 
 LOG_TWO = float(np.log(2.0))
@@ -51,6 +52,10 @@ class Laplace(WithoutConjugatePrior[Sample]):
     free = ("location", "scale")
     made = LaplaceParameters
     streams: ClassVar[bool] = False
+
+    @staticmethod
+    def law(stats: Any, location: float, scale: float) -> Any:
+        return stats.laplace(location, scale)
 
     # -- estimation -------------------------------------------------------------------------------------------
     def kept(self, numbers: FloatArray, rows: Rows) -> Sample:
@@ -118,6 +123,10 @@ class Laplace(WithoutConjugatePrior[Sample]):
             )
         refuse_unless(eta < 0, "the natural parameter of a Laplace family must be below 0", eta)
         return LaplaceParameters(np.full(np.shape(eta), location), -1.0 / eta)
+
+    def log_density_expression(self, parameters: LaplaceParameters, x: Expression) -> Expression:
+        location, scale = float(parameters.location), float(parameters.scale)
+        return absolute((bounded(x, location, scale) - location) / scale) * -1.0 - float(np.log(scale))
 
     def terms(self, x: FloatArray, location: float, scale: float) -> Terms:
         side, away = np.sign(x - location), np.abs(x - location)

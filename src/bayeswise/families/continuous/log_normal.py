@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from bayeswise.families.functions import Terms
 from bayeswise.families.protocol import (
     Estimate,
     ExponentialForm,
+    Extent,
     OneLine,
     OnNumbers,
     Rows,
@@ -25,6 +26,7 @@ from bayeswise.families.protocol import (
 )
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.logspace import log
+from bayeswise.render.expression import Expression, log_of_positive
 from bayeswise.statistics.numbers.kernel_numbers import log_of
 from bayeswise.statistics.numbers.moments import Moments
 
@@ -71,6 +73,10 @@ class LogNormal(OnNumbers[Moments]):
     made = LogNormalParameters
     needs = "a log-normal value is above 0"
 
+    @staticmethod
+    def law(stats: Any, mean: float, stddev: float) -> Any:
+        return stats.lognorm(stddev, scale=np.exp(mean))
+
     # -- estimation -------------------------------------------------------------------------------------------
     def is_inside(self, values: FloatArray) -> BoolArray:
         return is_positive(values)
@@ -78,6 +84,9 @@ class LogNormal(OnNumbers[Moments]):
     def kept(self, numbers: FloatArray, rows: Rows) -> Moments:
         """Moments of log x."""
         return Moments.of(log_of(numbers), *rows)
+
+    def of_moments(self, values: Moments, logs: Moments, log_factorials: Moments) -> Moments:
+        return logs
 
     def estimate(self, statistic: Moments) -> Estimate[LogNormalParameters]:
         """Mean and variance of log x. A constant sample has no maximum: the likelihood grows as stddev -> 0."""
@@ -135,6 +144,11 @@ class LogNormal(OnNumbers[Moments]):
     def of_natural(self, *natural: FloatArray) -> LogNormalParameters:
         return LogNormalParameters.of(Normal().of_natural(*self.refuse_unless_as_many(2, natural)))
 
+    def log_density_expression(self, parameters: LogNormalParameters, x: Expression) -> Expression:
+        """That of log x; 1 / x is the same for all classes."""
+        normal = NormalParameters(parameters.mean, parameters.stddev, parameters.mean_low)
+        return Normal().log_density_expression(normal, log_of_positive(x))
+
     def terms(self, x: FloatArray, mean: float, stddev: float) -> Terms:
         return Normal().terms(np.log(x), mean, stddev)
 
@@ -146,6 +160,17 @@ class LogNormal(OnNumbers[Moments]):
     def log_marginal(self, statistic: Moments, prior: NormalInverseGamma) -> FloatArray:
         """That of the normal distribution of log x, less sum log x."""
         return Normal().log_marginal(statistic, prior) - statistic.total.to_floats()
+
+    def is_candidate(self, extent: Extent) -> bool:
+        return extent.minimum > 0
+
+    def log_evidence(self, statistic: Moments) -> FloatArray:
+        """From one pseudo-row with mean and variance of log x in the whole column."""
+        whole = statistic.pooled().take(np.zeros(statistic.weight_of_rows.shape[0], dtype=np.int64))
+        mean, variance = whole.mean(empty=0.0), whole.variance("n", empty=0.0)
+        one = np.ones_like(mean)
+        prior = NormalInverseGamma(mean, one, one, np.where(variance > 0, variance, 1.0))
+        return np.asarray(self.log_marginal(statistic, prior).sum(axis=0))
 
     def log_predictive(self, posterior: NormalInverseGamma, x: ArrayLike) -> FloatArray:
         """Student-t of log x, less log x."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,6 +22,7 @@ from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import (
     Estimate,
     ExponentialForm,
+    Extent,
     OneLine,
     OnNumbers,
     Rows,
@@ -33,6 +34,7 @@ from bayeswise.families.protocol import (
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
+from bayeswise.render.expression import Expression, log_bell, standardised
 from bayeswise.statistics.numbers.moments import Moments
 
 LOG_TWO_PI = float(np.log(2.0 * np.pi))
@@ -92,6 +94,10 @@ class Normal(OnNumbers[Moments]):
     support: ClassVar[Support] = "real"
     free = ("mean", "stddev")
     made = NormalParameters
+
+    @staticmethod
+    def law(stats: Any, mean: float, stddev: float) -> Any:
+        return stats.norm(mean, stddev)
 
     # -- estimation -------------------------------------------------------------------------------------------
     def kept(self, numbers: FloatArray, rows: Rows) -> Moments:
@@ -157,6 +163,10 @@ class Normal(OnNumbers[Moments]):
         variance = -0.5 / second
         return NormalParameters(first * variance, np.sqrt(variance))
 
+    def log_density_expression(self, parameters: NormalParameters, x: Expression) -> Expression:
+        mean, low, stddev = float(parameters.mean), float(parameters.mean_low), float(parameters.stddev)
+        return log_bell(standardised(x, mean, low, stddev)) - float(np.log(stddev))
+
     def terms(self, x: FloatArray, mean: float, stddev: float) -> Terms:
         z = (x - mean) / stddev
         v = stddev**2
@@ -176,6 +186,22 @@ class Normal(OnNumbers[Moments]):
         n = statistic.weight.to_floats()
         log_scales = log_gamma_evidence(prior.shape, prior.scale, 0.5 * n, _added_scale(statistic, prior))
         return np.asarray(log_scales - 0.5 * np.log1p(n / prior.strength) - 0.5 * n * LOG_TWO_PI)
+
+    def is_candidate(self, extent: Extent) -> bool:
+        return not extent.is_flag
+
+    def log_evidence(self, statistic: Moments) -> FloatArray:
+        """That of one pseudo-row, in units of the whole column, as squares of 1e300 and of 1e-300 are not floats."""
+        whole = statistic.pooled()
+        found = whole.stddev("n", empty=0.0)
+        unit = np.where(found > 0, found, 1.0)
+        n = statistic.weight.to_floats()
+        gap = gap_between(statistic.mean_pair(empty=0.0), whole.mean_pair(empty=0.0)) / unit
+        square = n * (statistic.stddev("n", empty=0.0) / unit) ** 2
+        added = 0.5 * (square + n / (1.0 + n) * np.where(n > 0, gap, 0.0) ** 2)
+        log_scales = log_gamma_evidence(1.0, 1.0, 0.5 * n, added)
+        log_marginal: FloatArray = log_scales - 0.5 * np.log1p(n) - n * (0.5 * LOG_TWO_PI + np.log(unit))
+        return np.asarray(log_marginal.sum(axis=0))
 
     def log_predictive(self, posterior: NormalInverseGamma, x: ArrayLike) -> FloatArray:
         """Student-t, 2 shape degrees of freedom about the mean, spread^2 = scale (strength + 1) / (shape strength).

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -32,6 +32,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.special import digamma, polygamma
 from bayeswise.foundation.threads import each
+from bayeswise.render.expression import Expression, log_bell, log_one_plus, square, standardised
 from bayeswise.statistics.numbers.sample import Sample
 from bayeswise.store.fields import stored_field
 
@@ -84,6 +85,10 @@ class StudentT(WithoutConjugatePrior[Sample]):
     streams: ClassVar[bool] = False
     free = ("location", "scale", "df")
     made = StudentTParameters
+
+    @staticmethod
+    def law(stats: Any, location: float, scale: float, df: float) -> Any:
+        return stats.t(df, location, scale) if np.isfinite(df) else stats.norm(location, scale)
 
     def __post_init__(self) -> None:
         if self.df is not None:
@@ -157,6 +162,15 @@ class StudentT(WithoutConjugatePrior[Sample]):
 
     def of_natural(self, *natural: FloatArray) -> NoReturn:
         raise ParameterError("a student-t family is not an exponential family")
+
+    def log_density_expression(self, parameters: StudentTParameters, x: Expression) -> Expression:
+        location, low, scale = float(parameters.location), float(parameters.location_low), float(parameters.scale)
+        peak = float(self.log_density(parameters, location))
+        z = standardised(x, location, low, scale)
+        df = float(parameters.df)
+        if np.isinf(df):
+            return log_bell(z) + peak
+        return log_one_plus(square(z) / df) * (-0.5 * (df + 1.0)) + peak
 
     def terms(self, x: FloatArray, location: float, scale: float, df: float) -> Terms:
         if df == np.inf:  # the normal distribution, which more degrees of freedom do not change

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.families.priors import BetaPrior, Chance, WithBetaPrior
-from bayeswise.families.protocol import ExponentialForm, Rows, Support, refuse_unless
+from bayeswise.families.protocol import ExponentialForm, Extent, Rows, Support, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.exact import ExactArray
+from bayeswise.render.expression import Expression, choose, equal, number
 from bayeswise.statistics.numbers.moments import Moments
 
 
@@ -29,6 +30,10 @@ class Bernoulli(WithBetaPrior[Moments]):
     support: ClassVar[Support] = "binary"
     border: ClassVar[str] = "all values are equal: the maximum lies on the border 0 or 1"
     needs = "a Bernoulli value is 0 or 1"
+
+    @staticmethod
+    def law(stats: Any, probability: float) -> Any:
+        return stats.bernoulli(probability)
 
     # -- estimation -------------------------------------------------------------------------------------------
     def is_inside(self, values: FloatArray) -> BoolArray:
@@ -70,7 +75,14 @@ class Bernoulli(WithBetaPrior[Moments]):
             covariance_of_sufficient=((p * q,),),
         )
 
+    def log_density_expression(self, parameters: Chance, x: Expression) -> Expression:
+        log_one, log_zero = float(parameters.log_probability), float(parameters.log_complement)
+        return choose(equal(x, 1.0), number(log_one), number(log_zero))
+
     # -- the conjugate prior ------------------------------------------------------------------------------------
+    def is_candidate(self, extent: Extent) -> bool:
+        return extent.is_flag
+
     def log_predictive(self, posterior: BetaPrior, x: ArrayLike) -> FloatArray:
         """Bernoulli with the posterior mean."""
         return self.log_density(Chance.of_weights(posterior.successes, posterior.failures), x)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +14,7 @@ from bayeswise.families.priors import BetaPrior, Chance, WithBetaPrior
 from bayeswise.families.protocol import ExponentialForm, Rows, Support, is_whole, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.exact import DIGIT_BITS, ExactArray
+from bayeswise.render.expression import Expression, at_most, both, equal, floor, number, times_log
 from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.statistics.product import Product
 
@@ -35,6 +36,10 @@ class Binomial(WithBetaPrior[Product]):
     name: ClassVar[str] = "binomial"
     support: ClassVar[Support] = "count"
     border: ClassVar[str] = "no success or no failure: the maximum lies on the border 0 or 1"
+
+    @staticmethod
+    def law(stats: Any, trials: int, probability: float) -> Any:
+        return stats.binom(trials, probability)
 
     def __post_init__(self) -> None:
         whole = self.trials == int(self.trials) and 1 <= self.trials <= 2**53
@@ -98,6 +103,13 @@ class Binomial(WithBetaPrior[Product]):
             mean_of_sufficient=(self.trials * p,),
             covariance_of_sufficient=((self.trials * p * q,),),
         )
+
+    def support_expression(self, x: Expression) -> Expression:
+        return both(at_most(number(0.0), x), at_most(x, float(self.trials)), equal(x, floor(x)))
+
+    def log_density_expression(self, parameters: Chance, x: Expression) -> Expression:
+        successes = times_log(x, float(parameters.log_probability))
+        return successes + times_log(number(float(self.trials)) - x, float(parameters.log_complement))
 
     # -- the conjugate prior ------------------------------------------------------------------------------------
     def log_marginal(self, statistic: Product, prior: BetaPrior) -> FloatArray:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.evidence import log_beta_evidence
 from bayeswise.families.priors import BetaPrior, Chance, WithBetaPrior
-from bayeswise.families.protocol import ExponentialForm, Rows, Support, is_whole, refuse_unless
+from bayeswise.families.protocol import ExponentialForm, Extent, Rows, Support, is_whole, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.exact import ExactArray
+from bayeswise.render.expression import Expression, log_rising, number, times_log
 from bayeswise.statistics.numbers.moments import Moments
 
 
@@ -31,6 +32,10 @@ class Geometric(WithBetaPrior[Moments]):
     support: ClassVar[Support] = "count"
     border: ClassVar[str] = "all values are 0: the maximum lies on the border 1"
     needs = "a number of failures is 0, 1, 2, ..."
+
+    @staticmethod
+    def law(stats: Any, probability: float) -> Any:
+        return stats.geom(probability, loc=-1)
 
     # -- estimation -------------------------------------------------------------------------------------------
     def is_inside(self, values: FloatArray) -> BoolArray:
@@ -80,7 +85,18 @@ class Geometric(WithBetaPrior[Moments]):
         refuse_unless(eta < 0, "the natural parameter of a geometric family must be below 0", eta)
         return Chance(-np.expm1(eta), np.exp(eta))
 
+    def log_density_expression(self, parameters: Chance, x: Expression) -> Expression:
+        return times_log(x, float(parameters.log_complement)) + number(float(parameters.log_probability))
+
     # -- the conjugate prior ------------------------------------------------------------------------------------
+    def is_candidate(self, extent: Extent) -> bool:
+        return extent.is_count
+
+    def log_predictive_expression(self, posterior: BetaPrior, x: Expression) -> Expression:
+        """a / (a + b)  Gamma(b + x) / Gamma(b)  Gamma(a + b + 1) / Gamma(a + b + 1 + x)."""
+        a, b = float(posterior.successes), float(posterior.failures)
+        return log_rising(b, x) - log_rising(a + b + 1.0, x) + float(np.log(a) - np.log(a + b))
+
     def log_predictive(self, posterior: BetaPrior, x: ArrayLike) -> FloatArray:
         """log B(successes + 1, failures + x) - log B(successes, failures)."""
         values = np.asarray(x, dtype=np.float64)

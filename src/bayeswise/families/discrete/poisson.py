@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,17 +15,20 @@ from bayeswise.families.priors import GammaPrior
 from bayeswise.families.protocol import (
     Estimate,
     ExponentialForm,
+    Extent,
     OneLine,
     OnNumbers,
     Rows,
     Support,
     is_whole,
+    or_else,
     reasons,
     refuse_unless,
 )
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.special import gammaln
+from bayeswise.render.expression import IMPOSSIBLE, Expression, at_most, choose, log_rising, number
 from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.statistics.product import Product
 
@@ -59,14 +63,21 @@ class Poisson(OnNumbers[Product]):
     made = PoissonParameters
     needs = "a Poisson count is 0, 1, 2, ..."
 
+    @staticmethod
+    def law(stats: Any, rate: float) -> Any:
+        return stats.poisson(rate)
+
     # -- estimation -------------------------------------------------------------------------------------------
     def is_inside(self, values: FloatArray) -> BoolArray:
         return is_whole(values)
 
     def kept(self, numbers: FloatArray, rows: Rows) -> Product:
         """Moments of x, and those of log x! which the evidence needs."""
-        log_factorials = Moments.of(gammaln(numbers + 1.0), *rows)
-        return Product({"values": Moments.of(numbers, *rows), "log_factorials": log_factorials})
+        values = Moments.of(numbers, *rows)
+        return self.of_moments(values, values, Moments.of(gammaln(numbers + 1.0), *rows))
+
+    def of_moments(self, values: Moments, logs: Moments, log_factorials: Moments) -> Product:
+        return Product({"values": values, "log_factorials": log_factorials})
 
     def estimate(self, statistic: Product) -> Estimate[PoissonParameters]:
         """The mean. With only zeros the maximum exists and is 0, the certain count 0; with no rows 0 stands in."""
@@ -112,6 +123,23 @@ class Poisson(OnNumbers[Product]):
         (eta,) = self.refuse_unless_as_many(1, natural)
         return PoissonParameters(np.exp(eta))
 
+    def linear_term(self, parameters: PoissonParameters) -> tuple[FloatArray, FloatArray]:
+        return log(parameters.rate), -parameters.rate
+
+    def log_density_expressions(self, classes: Sequence[PoissonParameters], x: Expression) -> list[Expression]:
+        """x log(rate / largest rate) - (rate - largest rate): for large counts no difference of large numbers."""
+        rates = [float(each.rate) for each in classes]
+        most = max(rates)
+        return [
+            choose(at_most(x, 0.0), number(most - rate), number(IMPOSSIBLE))  # 0 log 0 is 0
+            if rate <= 0.0
+            else x * float(np.log1p((rate - most) / most)) + (most - rate)
+            for rate in rates
+        ]
+
+    def log_density_expression(self, parameters: PoissonParameters, x: Expression) -> Expression:
+        return self.log_density_expressions([parameters], x)[0]
+
     def terms(self, x: FloatArray, rate: float) -> Terms:
         return [x / rate - 1.0], [[-x / rate**2]]
 
@@ -131,6 +159,19 @@ class Poisson(OnNumbers[Product]):
         mean = self.posterior(statistic, prior).mean
         log_likelihood = k * log(mean) - n * mean - log_factorials
         return np.asarray(log_likelihood - gamma_penalty(prior.shape, prior.rate, k, n))
+
+    def is_candidate(self, extent: Extent) -> bool:
+        return extent.is_count
+
+    def pseudo_rows(self, whole: Product, n: float) -> GammaPrior:
+        """n rows with the whole column's mean; where all are 0, one event in as many rows and one more."""
+        rate = or_else(self.estimate(whole).parameters.rate, 1.0 / (whole.weight_of_rows.to_floats()[:, None] + 1.0))
+        return GammaPrior(n * rate, np.full_like(rate, n))
+
+    def log_predictive_expression(self, posterior: GammaPrior, x: Expression) -> Expression:
+        """Gamma(shape + x) / Gamma(shape) (rate / (rate + 1))^shape / (rate + 1)^x."""
+        shape, rate = float(posterior.shape), float(posterior.rate)
+        return log_rising(shape, x) - x * float(np.log1p(rate)) - shape * float(np.log1p(1.0 / rate))
 
     def log_predictive(self, posterior: GammaPrior, x: ArrayLike) -> FloatArray:
         """Negative binomial: Gamma(shape + x) rate^shape / (Gamma(shape) x! (rate + 1)^(shape + x))."""

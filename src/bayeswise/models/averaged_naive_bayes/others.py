@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from bayeswise.explanations.account import Contribution
+from bayeswise.families.distributions import kinds_of_one_number
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of
@@ -45,10 +46,11 @@ class AveragedFamilyScores(LeftOutInBlocks):
 
     def __post_init__(self) -> None:
         if pseudo_rows_of(self.family, self.statistic.pooled(), self.pseudo_rows) is None:
+            able = [name for name, kind in kinds_of_one_number().items() if hasattr(kind, "is_candidate")]
             raise ParameterError(
                 f"the family {self.family.name!r} has no evidence in closed form, so that its columns "
                 f"({', '.join(map(repr, self.columns))}) cannot be averaged over structures",
-                fix="choose normal, log-normal, poisson, exponential or geometric, or take them as categories",
+                fix=f"choose one of {', '.join(able)}, or take them as categories",
             )
 
     @property

@@ -16,6 +16,7 @@ import numpy as np
 
 from bayeswise.engines import Request, summarise
 from bayeswise.engines.local import ROWS
+from bayeswise.families.protocol import Extent
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.foundation.exact import stacked
@@ -25,8 +26,8 @@ from bayeswise.models.averaged_naive_bayes.model import averaged
 from bayeswise.models.description_length.bits import Part
 from bayeswise.models.description_length.lengths import description_length
 from bayeswise.models.from_table import no_rows
-from bayeswise.models.naive_bayes.choices import Extent, choice, factors_for
 from bayeswise.models.naive_bayes.choices import candidates as families_allowed
+from bayeswise.models.naive_bayes.choices import choice, factors_for
 from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of
 from bayeswise.models.naive_bayes.normal_columns import Numbers
@@ -275,14 +276,11 @@ class _Shared:
     def _statistics(self, name: str) -> Mapping[Any, Any]:
         """The statistic of a column under each family that it allows."""
         values, factorials = self._values(name), self._column(_FACTORIALS, name)
-        special = {
-            "log-normal": self._column(_LOGS, name),
-            "poisson": Product({"values": values, "log_factorials": factorials}),
-        }
+        logs = self._column(_LOGS, name)
         lowest, whole = float(self.lowest[self.schema.numbers.index(name)]), _are_all(factorials, values)
         is_flag = whole and lowest == 0.0 and bool((values.squares - values.total).is_zero().all())  # x^2 = x
         extent = Extent(lowest, whole, 1.0 if is_flag else np.inf)
-        return {family: special.get(family.name, values) for family in families_allowed(extent)}
+        return {family: family.of_moments(values, logs, factorials) for family in families_allowed(extent)}
 
     def _values(self, name: str) -> Moments:
         factor = next(each for each in self.plain.factors if name in each.columns)
@@ -305,14 +303,13 @@ class _Shared:
             return self.every[before.name].columns(np.array([before.columns.index(name) for name in factor.columns]))
         if not isinstance(factor, Numbers | Others):
             return self.every[factor.name]
-        columns = [self._values(name) for name in factor.columns]
-        if isinstance(factor, Others) and factor.family.name == "log-normal":
-            columns = [self._column(_LOGS, name) for name in factor.columns]
-        values = _side_by_side(columns)
-        if isinstance(factor, Others) and factor.family.name == "poisson":
-            factorials = _side_by_side([self._column(_FACTORIALS, name) for name in factor.columns])
-            return Product({"values": values, "log_factorials": factorials})
-        return values
+        values = _side_by_side([self._values(name) for name in factor.columns])
+        if isinstance(factor, Numbers):
+            return values
+        others = (
+            _side_by_side([self._column(which, name) for name in factor.columns]) for which in (_LOGS, _FACTORIALS)
+        )
+        return factor.family.of_moments(values, *others)
 
 
 def _are_all(some: Moments, every: Moments) -> bool:

@@ -8,7 +8,7 @@ log p(column | classes, family) then weighs fit against flexibility by itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, dataclass, fields, is_dataclass
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Any
 
@@ -16,14 +16,13 @@ import numpy as np
 
 from bayeswise import families
 from bayeswise.engines import Ask, Request, summarise
-from bayeswise.families.arithmetic.evidence import log_gamma_evidence
-from bayeswise.families.arithmetic.stable_functions import gap_between
-from bayeswise.families.continuous.normal import LOG_TWO_PI
+from bayeswise.families.distributions import kinds_of_one_number
+from bayeswise.families.protocol import Extent
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedColumns
-from bayeswise.models.naive_bayes.factors import Factor, pseudo_rows_of
+from bayeswise.models.naive_bayes.factors import Factor
 from bayeswise.models.naive_bayes.normal_columns import Numbers
 from bayeswise.models.naive_bayes.others import Others
 from bayeswise.models.naive_bayes.words import TextModel, Words
@@ -34,7 +33,6 @@ from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.notes import no_column
 from bayeswise.tables.schema.schema import Kind, Schema
 
-_NUMBER_SUPPORTS = ("real", "positive", "unit interval", "count", "binary")
 _OF_LABELS = ("categorical", "bernoulli")
 TEXT_MODELS: tuple[TextModel, ...] = ("multinomial", "bernoulli", "complement")
 
@@ -42,13 +40,11 @@ TEXT_MODELS: tuple[TextModel, ...] = ("multinomial", "bernoulli", "complement")
 @cache
 def number_families() -> dict[str, Any]:
     """The families of number columns that need no setting of their own, by name."""
-    kinds = [getattr(families, name) for name in sorted(families.__all__)]
-    ready = [kind for kind in kinds if hasattr(kind, "log_density") and _needs_nothing(kind)]
-    return {kind.name: kind() for kind in ready if kind.support in _NUMBER_SUPPORTS}
-
-
-def _needs_nothing(kind: Any) -> bool:
-    return is_dataclass(kind) and all(each.default is not MISSING for each in fields(kind) if each.init)
+    return {
+        name: kind()
+        for name, kind in kinds_of_one_number().items()
+        if all(each.default is not MISSING for each in fields(kind))  # type: ignore[arg-type]
+    }
 
 
 def factors_for(schema: Schema, wanted: Families = "auto") -> tuple[Factor, ...]:
@@ -181,15 +177,6 @@ def _distinct(values: Iterable[Any]) -> list[Any]:
     return seen
 
 
-@dataclass(frozen=True)
-class Extent:
-    """What a column's values allow: its smallest number, whether all are whole, and its largest."""
-
-    minimum: float
-    whole: bool
-    maximum: float = np.inf
-
-
 def extent_of(values: FloatArray) -> Extent:
     """The extent of a column of numbers; missing ones are left out.
 
@@ -233,18 +220,13 @@ class Selection:
         return "\n".join(f"{choice.column}: {choice.reason}" for choice in self.choices) or "no number columns"
 
 
+_BY_SUPPORT = ("real", "positive", "count", "binary")
+
+
 def candidates(extent: Extent) -> tuple[Any, ...]:
-    """The families with a closed-form evidence that allow such values; a column of 0 and 1 is a flag."""
-    if extent.whole and extent.minimum == 0 and extent.maximum == 1:
-        return (families.Bernoulli(),)  # a density at two points is not comparable with their probabilities
-    allowed: list[Any] = [families.Normal()]
-    if extent.minimum > 0:
-        allowed += [families.LogNormal(), families.Exponential()]
-    elif extent.minimum == 0 and not extent.whole:
-        allowed += [families.Exponential()]
-    if extent.minimum >= 0 and extent.whole:
-        allowed += [families.Poisson(), families.Geometric()]
-    return tuple(allowed)
+    """The families with a closed-form evidence that allow such values, those of fewer values last."""
+    able = [each for each in number_families().values() if hasattr(each, "is_candidate") and each.is_candidate(extent)]
+    return tuple(sorted(able, key=lambda family: _BY_SUPPORT.index(family.support)))
 
 
 def select_families(batches: Iterable[Batch], schema: Schema, extents: Mapping[str, Extent]) -> Selection:
@@ -269,7 +251,7 @@ def select_families(batches: Iterable[Batch], schema: Schema, extents: Mapping[s
 def choices(names: Sequence[str], statistics: Mapping[Any, Any]) -> list[Choice]:
     """The best of some families for each column, by each family's statistic of all these columns."""
     known = list(statistics)
-    log_evidence = np.stack([_log_evidence(family, statistics[family]) for family in known])
+    log_evidence = np.stack([family.log_evidence(statistics[family]) for family in known])
     best_first = np.argsort(-log_evidence, axis=0, kind="stable")
     return [
         Choice(name, {known[k].name: float(log_evidence[k, column]) for k in order}, known[order[0]])
@@ -280,34 +262,3 @@ def choices(names: Sequence[str], statistics: Mapping[Any, Any]) -> list[Choice]
 def choice(name: str, statistics: Mapping[Any, Any]) -> Choice:
     """The best of some families for one column, each with its own statistic of it."""
     return choices([name], statistics)[0]
-
-
-def _log_evidence(family: Any, statistic: Any) -> FloatArray:
-    """(n_columns,) log p(cells | classes): the classes are independent given the prior of one pseudo-row."""
-    if family.name == "normal":
-        return _log_normal_evidence(statistic)
-    spread = statistic.pooled().take(np.zeros(statistic.weight_of_rows.shape[0], dtype=np.int64))
-    prior = _normal_prior(spread) if family.name == "log-normal" else pseudo_rows_of(family, spread, 1.0)
-    log_marginal: FloatArray = family.log_marginal(statistic, prior)
-    return np.asarray(log_marginal.sum(axis=0))
-
-
-def _normal_prior(whole: Any) -> families.NormalInverseGamma:
-    mean = whole.mean(empty=0.0)
-    variance = whole.variance("n", empty=0.0)
-    one = np.ones_like(mean)
-    return families.NormalInverseGamma(mean, one, one, np.where(variance > 0, variance, 1.0))
-
-
-def _log_normal_evidence(statistic: Any) -> FloatArray:
-    """`_normal_prior` in units of the whole column, as squares of 1e300 and of 1e-300 are not floats."""
-    whole = statistic.pooled()
-    found = whole.stddev("n", empty=0.0)
-    unit = np.where(found > 0, found, 1.0)
-    n = statistic.weight.to_floats()
-    gap = gap_between(statistic.mean_pair(empty=0.0), whole.mean_pair(empty=0.0)) / unit
-    square = n * (statistic.stddev("n", empty=0.0) / unit) ** 2
-    added = 0.5 * (square + n / (1.0 + n) * np.where(n > 0, gap, 0.0) ** 2)
-    log_scales = log_gamma_evidence(1.0, 1.0, 0.5 * n, added)
-    log_marginal: FloatArray = log_scales - 0.5 * np.log1p(n) - n * (0.5 * LOG_TWO_PI + np.log(unit))
-    return np.asarray(log_marginal.sum(axis=0))

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bayeswise.engines import of_no_rows
+from bayeswise.families.protocol import Extent
 from bayeswise.models.from_table import check_declared, divided, schema_for, swept
 from bayeswise.models.naive_bayes.choices import (
-    Extent,
     Selection,
     check_flags,
     factors_for,

@@ -20,7 +20,6 @@ from bayeswise.explanations.account import Contribution
 from bayeswise.explanations.alternatives import short_numbers
 from bayeswise.families.protocol import Estimate
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.foundation.logspace import log
 from bayeswise.models.naive_bayes.factors import LinearTerm, pseudo_rows_of
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics.numbers.extents import Span
@@ -159,16 +158,11 @@ class FamilyScores:
         return self._log_cells(*self.parameters, values)[:, at]
 
     def linear_terms(self) -> Iterator[LinearTerm] | None:
-        """x log rate - rate for Poisson, log rate - rate x for exponential columns; log h(x) is in no difference."""
-        if self.family.name not in ("poisson", "exponential"):
+        """Of a family whose log density is linear in x; what depends on x alone is in no difference."""
+        if not hasattr(self.family, "linear_term"):
             return None
-        rate = self.parameters[0].rate
-        return (self._term(name, rate[:, c]) for c, name in enumerate(self.columns))
-
-    def _term(self, name: str, rate: FloatArray) -> LinearTerm:
-        if self.family.name == "poisson":
-            return LinearTerm(name, None, log(rate), -rate)
-        return LinearTerm(name, None, -rate, log(rate))
+        weight, constant = self.family.linear_term(self.parameters[0])
+        return (LinearTerm(name, None, weight[:, c], constant[:, c]) for c, name in enumerate(self.columns))
 
     def n_free_parameters(self) -> int:
         n_states = int(self.statistic.weight_of_rows.shape[0])

@@ -21,7 +21,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.tables.schema.labels import Label
+from bayeswise.render.labels import Label
 
 Op: TypeAlias = Literal[
     "number", "cell", "slot", "unreadable", "nothing",  # leaves
@@ -212,6 +212,51 @@ def log_one_plus(x: Expression) -> Expression:
     rest = u - 1.0
     small = equal(rest, number(0.0))
     return choose(small, x, log(u) * (x / choose(small, number(1.0), rest)))
+
+
+def log_of_positive(x: Expression) -> Expression:
+    """log x where x is above 0; a number in any case."""
+    return log(choose(below(number(0.0), x), x, number(1.0)))
+
+
+def standardised(x: Expression, mean: float, mean_low: float, stddev: float) -> Expression:
+    """(x - mean) / stddev, the mean as high + low."""
+    return ((bounded(x, mean, stddev) - mean) - mean_low) / stddev
+
+
+def log_bell(z: Expression) -> Expression:
+    """-z^2 / 2."""
+    return square(z) * -0.5
+
+
+def times_log(x: Expression, log_share: float) -> Expression:
+    """x log(share), where 0 log 0 is 0."""
+    return choose(at_most(x, 0.0), number(0.0), number(IMPOSSIBLE)) if log_share == -math.inf else x * log_share
+
+
+_STIRLING_FROM = 10
+_STIRLING = (1 / 12, -1 / 360, 1 / 1260, -1 / 1680, 1 / 1188, -691 / 360360, 1 / 156)
+
+
+def log_rising(a: float, x: Expression) -> Expression:
+    """log Gamma(a + x) - log Gamma(a) for x >= 0, by Stirling's series from 10 on and the recurrence below."""
+    known = choose(at_most(number(0.0), x), x, number(0.0))
+    steps = max(0, math.ceil(_STIRLING_FROM - a))
+    lower = [(known + (a + k)) / (a + k) for k in range(steps)]
+    start = a + steps
+    end = known + start
+    main = log_one_plus(known / start) * (start - 0.5) + known * (log(end) - 1.0)
+    series = _correction(number(1.0) / end) - _correction(number(1.0 / start))
+    return main + series - total(log(each) for each in lower)
+
+
+def _correction(inverse: Expression) -> Expression:
+    """1 / 12z - 1 / 360z^3 + ..."""
+    power = square(inverse)
+    found = number(0.0)
+    for coefficient in reversed(_STIRLING):
+        found = found * power + coefficient
+    return found * inverse
 
 
 def log_sum_exp(terms: Sequence[Expression]) -> Expression:
