@@ -134,10 +134,10 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
         """The intervals of one column in which each class is the most probable."""
         return self._model.regions(column)
 
-    def bayes_error(self, **settings: Any) -> BayesError:
+    def bayes_error(self, *, draws: int = 200_000, seed: int = 0) -> BayesError:
         """The error that no rule can undercut, if the model is true."""
         check_is_fitted(self)
-        return self.model_.bayes_error(**settings)
+        return self.model_.bayes_error(draws=draws, seed=seed)
 
     @property
     def _n_features_out(self) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +12,7 @@ from bayeswise.evaluation.evaluate import Evaluation, compare, evaluate
 from bayeswise.foundation.errors import BayeswiseError, FitError, TooLargeError
 from bayeswise.models.fitting import learned
 from bayeswise.models.registry import MODELS, kind_of_name
+from bayeswise.render.labels import Label
 from bayeswise.statistics.intervals import Estimate, mean_with_interval, variance_inflation
 
 MOST_CLASSES_OF_AUTO = 20  # above it auto is compared only if it is named
@@ -71,18 +72,33 @@ def compare_models(
     models: Sequence[str] | None = None,
     cv: int = 5,
     progress: Callable[[str], None] | None = None,
-    **columns: Any,
+    kinds: Mapping[str, str] | None = None,
+    levels: Mapping[str, Sequence[Label]] | None = None,
+    ignore: Sequence[str] | None = None,
+    weight: str | None = None,
+    missing: str | Mapping[str, str] | None = None,
+    unseen: str | Mapping[str, str] | None = None,
 ) -> Comparison:
     """Learn every kind of model and evaluate it in folds, everything that rows select selected again in each.
 
-    Sorted by what decisions cost where there are `costs`, else by log-loss. `columns` are settings about columns, as
-    `bw.fit` takes them; a kind of model that cannot learn from the table is among the failed.
+    Sorted by what decisions cost where there are `costs`, else by log-loss. Settings about columns are those of
+    `bw.fit`, and where they are left out each model's own; a kind of model that cannot learn from the table is among
+    the failed.
 
     >>> rows = [{"wind": w, "play": p} for w, p in zip("aaabbbbb" * 5, "yyynnnyn" * 5)]
     >>> found = compare_models(rows, "play", models=["naive-bayes", "gaussian"])
     >>> found.best.name, list(found.failed)
     ('naive-bayes', ['gaussian'])
     """
+    given: dict[str, Any] = {
+        "kinds": kinds,
+        "levels": levels,
+        "ignore": ignore,
+        "weight": weight,
+        "missing": missing,
+        "unseen": unseen,
+    }
+    columns = {name: value for name, value in given.items() if value is not None}
     found: dict[str, Evaluation] = {}
     failed: dict[str, BayeswiseError] = {}
     n_classes = 0

@@ -15,6 +15,7 @@ import numpy as np
 from bayeswise.explanations.account import Account, CalibratedAccount
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, KindError, SchemaError
+from bayeswise.foundation.threads import limit_threads
 from bayeswise.models.base.probability_model import ProbabilityModel
 from bayeswise.models.base.table_model import (
     Capabilities,
@@ -171,13 +172,23 @@ class CalibratedModel(ProbabilityModel):
         )
 
     # -- rows come and go -------------------------------------------------------------------------------------
-    def learn(self, table: Any, **options: Any) -> Self:
+    def learn(self, table: Any, *, targets: Any = None, weights: Any = None, threads: int | None = None) -> Self:
         """The model that has seen these rows too, under the same calibration."""
-        return self._with(self.model.learn(table, **options))
+        with limit_threads(threads):
+            return self._with(self.model.learn(table, targets=targets, weights=weights))
 
-    def forget(self, table: Any, **options: Any) -> Self:
+    def forget(
+        self,
+        table: Any,
+        *,
+        targets: Any = None,
+        weights: Any = None,
+        threads: int | None = None,
+        again: bool = False,
+    ) -> Self:
         """The model that has never seen these rows, under the same calibration; see `age`."""
-        return self._with(self.model.forget(table, **options))
+        with limit_threads(threads):
+            return self._with(self.model.forget(table, targets=targets, weights=weights, again=again))
 
     def merge(self, other: Any) -> CalibratedModel:
         """The model of both sets of rows; of two calibrations the one that was fitted to more rows stays."""

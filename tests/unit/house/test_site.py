@@ -6,6 +6,7 @@ The build itself needs Sphinx and runs the scripts; what can be checked without 
 from __future__ import annotations
 
 import doctest
+import inspect
 import os
 import re
 import runpy
@@ -96,12 +97,30 @@ def test_every_parameter_of_a_fitted_model_is_described() -> None:
     assert [each.name for each in entries if not each.docstring.parts] == []
 
 
-def described_parameters() -> Iterator[tuple[Entry, Parameter]]:
-    """Every parameter that the reference describes."""
+def every_parameter() -> Iterator[tuple[Entry, Parameter]]:
+    """Every parameter of what the reference has."""
     lines = lines_of("fitted", DOCS / "reference" / "models.md")
     entries = [entry_of(name) for name in public_names()]
     for entry in [*entries, *(m for e in entries for m in members(e)), *(m for line in lines for m in fitted(line)[1])]:
-        yield from ((entry, parameter) for parameter in entry.parameters if parameter.meaning)
+        yield from ((entry, parameter) for parameter in entry.parameters)
+
+
+# Keywords that no signature can spell out, and why.
+ANY_KEYWORD = {
+    "set_params": "parameters of nested estimators too, as in every estimator of scikit-learn",
+    "DecisionMaker.fit": "what the estimator inside takes",
+    "JointTable.chain": "columns of the table",
+    "changed": "settings of the model's own kind",
+}
+
+
+def test_keywords_are_spelled_out_and_typed() -> None:
+    found = {
+        entry.name
+        for entry, parameter in every_parameter()
+        if parameter.kind is inspect.Parameter.VAR_KEYWORD and parameter.type in ("", "Any")
+    }
+    assert sorted(name for name in found if not name.endswith(tuple(ANY_KEYWORD))) == []
 
 
 # How a text begins, and what of that is in the type of such a parameter; one that takes anything has no type.
@@ -117,7 +136,7 @@ TYPES = {
 def test_a_text_about_a_parameter_fits_its_type() -> None:
     wrong = [
         f"{entry.name}({parameter.name}: {parameter.type}): {parameter.meaning}"
-        for entry, parameter in described_parameters()
+        for entry, parameter in every_parameter()
         for begin, types in TYPES.items()
         if parameter.type and re.match(begin, parameter.meaning or "") and not any(t in parameter.type for t in types)
     ]
@@ -127,7 +146,7 @@ def test_a_text_about_a_parameter_fits_its_type() -> None:
 def test_a_parameter_whose_text_says_what_it_is_by_default_has_a_default() -> None:
     wrong = [
         f"{entry.name}({parameter.name}): {parameter.meaning}"
-        for entry, parameter in described_parameters()
+        for entry, parameter in every_parameter()
         if "by default" in (parameter.meaning or "") and not parameter.default and parameter.kind.name[:3] != "VAR"
     ]
     assert wrong == []
@@ -152,7 +171,7 @@ SAME_AS = {"platt": "sigmoid"}  # another word for it
 
 def test_a_text_that_names_one_of_the_allowed_words_names_them_all() -> None:
     wrong, checked = [], 0
-    for entry, parameter in described_parameters():
+    for entry, parameter in every_parameter():
         words = words_of(entry, parameter)
         said = re.findall(r"[\w-]+", parameter.meaning or "")
         missing = [word for word in words if word not in said and SAME_AS.get(word) not in said]
@@ -181,7 +200,7 @@ def test_a_list_of_words_in_the_table_of_parameters_is_that_of_the_code(place: s
 
 
 def test_every_entry_of_the_table_of_parameters_is_used() -> None:
-    used = {place_of(entry.name, parameter.name) for entry, parameter in described_parameters()}
+    used = {place_of(entry.name, parameter.name) for entry, parameter in every_parameter()}
     assert sorted(set(shared_meanings()) - used) == []
 
 

@@ -43,11 +43,17 @@ class WaterfallDisplay(Display):
 
     @classmethod
     def from_account(
-        cls, account: Account, state: Label | None = None, against: Label | None = None, **settings: Any
+        cls,
+        account: Account,
+        state: Label | None = None,
+        against: Label | None = None,
+        *,
+        title: str | None = None,
+        most_columns: int = 15,
     ) -> WaterfallDisplay:
         """The most probable state against its strongest rival, or the states that are named."""
-        title = " · ".join(remarks_of(account))
-        return cls(account.weigh(state, against), **{"title": title, **settings})
+        remarks = " · ".join(remarks_of(account))
+        return cls(account.weigh(state, against), title=remarks if title is None else title, most_columns=most_columns)
 
     def to_columns(self) -> dict[str, list[Any]]:
         """name, start, end and remark of each bar."""

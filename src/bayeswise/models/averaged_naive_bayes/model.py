@@ -140,14 +140,16 @@ def refuse_unless_averageable(factor: Factor) -> None:
         )
 
 
-def averaged(model: NaiveBayesModel, relevance: Any = 0.5, **others: Any) -> AveragedNaiveBayesModel:
+def averaged(
+    model: NaiveBayesModel, relevance: Any = 0.5, *, n_relevant: Any = None, temper: float | None = None
+) -> AveragedNaiveBayesModel:
     """The average over structures, from the statistics of a plain model: no second pass over rows.
 
-    Other settings: n_relevant, temper. A plain model knows no pairs of columns, so that temper is 1 unless it is given.
+    A plain model knows no pairs of columns, so that temper is 1 unless it is given.
     """
     for factor in model.factors:
         refuse_unless_averageable(factor)
-    settings = settings_from(model.settings, relevance=relevance, **others)
+    settings = settings_from(model.settings, relevance, n_relevant, temper)
     settings.check_columns(column.name for column in model.schema)
     return AveragedNaiveBayesModel(model.schema, settings, model.statistics, model.factors, model.selected)
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -43,6 +43,7 @@ from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.null_words import open_like
+from bayeswise.tables.schema.overrides import Asked, spelling_overrides
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Source, open_source
 
@@ -68,12 +69,16 @@ class Compared:
     parts: tuple[Part, ...] = ()  # the bits of the target, and of each column
 
 
-def candidates(table: Any, target: str, **overrides: Any) -> dict[str, NaiveBayesModel]:
+@spelling_overrides
+def candidates(table: Any, target: str, **overrides: Unpack[Asked]) -> dict[str, NaiveBayesModel]:
     """Four readings of one table; the last one only where some column is a number of another family than its kind's."""
     return candidates_of(open_source(table), target, KeptRows(0), overrides)
 
 
-def compare_table(table: Any, target: str, costs_of: CostsOf | None = None, **overrides: Any) -> tuple[Compared, ...]:
+@spelling_overrides
+def compare_table(
+    table: Any, target: str, costs_of: CostsOf | None = None, **overrides: Unpack[Asked]
+) -> tuple[Compared, ...]:
     """The candidates of a table, in one pass over it; `costs_of` gives costs (n_actions, n_states) for the classes.
 
     >>> rows = 8 * [{"wind": w, "play": p} for w, p in (("weak", "yes"), ("strong", "no"))]
@@ -170,7 +175,7 @@ _LOGS, _FACTORIALS = "logarithms", "log factorials"
 # -- four readings of one table from the statistics of one sweep ----------------------------------------------
 
 
-def candidates_of(source: Source, target: str, kept: KeptRows, overrides: dict[str, Any]) -> dict[str, NaiveBayesModel]:
+def candidates_of(source: Source, target: str, kept: KeptRows, overrides: Asked) -> dict[str, NaiveBayesModel]:
     """The models by name, and on the way some rows to leave out."""
     schema = infer_schema(source, target, **overrides)
     factors = with_pairs(factors_for(schema, "auto"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, Unpack
 
 import numpy as np
 
@@ -34,7 +34,8 @@ from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 from bayeswise.tables.schema.names import normal_name
 from bayeswise.tables.schema.notes import keep
 from bayeswise.tables.schema.null_words import open_like
-from bayeswise.tables.schema.schema import Schema
+from bayeswise.tables.schema.overrides import Asked, spelling_overrides
+from bayeswise.tables.schema.schema import Kind, Schema
 from bayeswise.tables.source import Source, open_source
 
 WILDCARD = "?"
@@ -240,6 +241,7 @@ def as_plain(model: ConceptModel) -> Mapping[str, Any]:
 _POSITIVE = ("yes", "true", "positive", "pos", "+", "y", "t", "1", "1.0")
 
 
+@spelling_overrides
 def learn_concept(
     table: Any,
     target: str,
@@ -247,7 +249,7 @@ def learn_concept(
     positive: Any = None,
     noise: float = 0.0,
     prior: ConceptPrior = "uniform",
-    **overrides: Any,
+    **overrides: Unpack[Asked],
 ) -> ConceptModel:
     """The concepts behind `target == positive`, from any table of categories.
 
@@ -261,14 +263,14 @@ def learn_concept(
     return concept_of(schema, Encoder(schema, learning=True).batches(source), positive, noise, prior)
 
 
-def _schema_of(source: Source, target: str, overrides: Mapping[str, Any]) -> Schema:
+def _schema_of(source: Source, target: str, overrides: Asked) -> Schema:
     """As every model reads the table, except that columns of one value are kept: a concept may demand it."""
     found = examine(source, target, **overrides)
     left_out = {normal_name(name) for name in overrides.get("ignore") or ()}
-    alone = [each for each in found.findings if each.column.kind == "ignored" and each.profile.distinct == 1]
-    kept = {each.column.name: "category" for each in alone if normal_name(each.column.name) not in left_out}
-    kinds = {**kept, **(overrides.get("kinds") or {})}
-    return examine(source, target, **{**overrides, "kinds": kinds}).schema if kept else found.schema
+    alone = [each.column for each in found.findings if each.column.kind == "ignored" and each.profile.distinct == 1]
+    kept: dict[str, Kind] = {each.name: "category" for each in alone if normal_name(each.name) not in left_out}
+    asked: Asked = {**overrides, "kinds": {**kept, **(overrides.get("kinds") or {})}}
+    return examine(source, target, **asked).schema if kept else found.schema
 
 
 def concept_of(

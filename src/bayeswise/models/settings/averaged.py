@@ -125,7 +125,7 @@ def given_temper(temper: Any) -> float | None:
     return None if isinstance(temper, str) else float(temper)
 
 
-def settings_from(plain: NaiveBayesSettings, **others: Any) -> AveragedSettings:
+def settings_from(plain: NaiveBayesSettings, relevance: Any, n_relevant: Any, temper: float | None) -> AveragedSettings:
     """The settings of a plain model that mean something here; the floor of its variances is replaced by a prior."""
     if plain.denominator != "levels" or plain.shared_variance:
         raise ParameterError(
@@ -133,7 +133,12 @@ def settings_from(plain: NaiveBayesSettings, **others: Any) -> AveragedSettings:
             fix="fit it with the standard denominator and a variance for each class",
         )
     return AveragedSettings(
-        smoothing=plain.smoothing, class_prior=plain.class_prior, prior_smoothing=plain.prior_smoothing, **others
+        smoothing=plain.smoothing,
+        class_prior=plain.class_prior,
+        prior_smoothing=plain.prior_smoothing,
+        relevance=relevance,
+        n_relevant=n_relevant,
+        temper=temper,
     )
 
 

@@ -183,9 +183,24 @@ def _add(found: FloatArray, parents: Parents) -> None:
 
 @earlier(strength="smoothing")
 def strengths_in_table(
-    table: Any, network: BeliefNetwork, *, weight: str | None = None, weights: Any = None, **overrides: Any
+    table: Any,
+    network: BeliefNetwork,
+    *,
+    weight: str | None = None,
+    weights: Any = None,
+    score: str = "bic",
+    smoothing: float = 1.0,
+    constraints: Constraints | None = None,
+    resamples: int = 0,
+    averaged: bool = False,
+    seed: int = 0,
+    search: Callable[[Scores, Constraints], Search] = hill_climbing,
+    progress: Progress = silent,
 ) -> EdgeStrengths:
     """The strengths of a network's edges in the rows of a table that have a cell in every node's column.
+
+    `weight` names a column of weights, `weights` are those that stand in no column; the others are as for
+    `edge_strengths`.
 
     >>> from bayeswise.networks import BeliefNetwork
     >>> table = {"a": [0, 1] * 30, "b": [0, 1] * 30}
@@ -198,7 +213,16 @@ def strengths_in_table(
         cut = {name: network.states(name) for name in network if cuts_of(network.states(name)) is not None}
         rows = CodedRows.of(table, columns=network.names, states=cut, weight=weight, weights=weights).without_missing()
     return edge_strengths(
-        rows, [[rows.names.index(each) for each in network.parents(k)] for k in rows.names], **overrides
+        rows,
+        [[rows.names.index(each) for each in network.parents(k)] for k in rows.names],
+        score=score,
+        smoothing=smoothing,
+        constraints=constraints,
+        resamples=resamples,
+        averaged=averaged,
+        seed=seed,
+        search=search,
+        progress=progress,
     )
 
 

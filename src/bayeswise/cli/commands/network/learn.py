@@ -244,11 +244,18 @@ def _learned(
         return network, None
     rules = Constraints.of(*(overrides[name] for name in ("required", "forbidden", "tiers", "max_parents")))
     resamples, averaged = strengths
-    options = {key: overrides[key] for key in ("smoothing", "seed")} | {"score": overrides["score"] or "bic"}
     method = chosen_method(overrides.get("method", "auto"), len(rows.names), overrides["restarts"])
-    options["search"] = best_graph if method == "exact" else hill_climbing
     found = strengths_in_table(
-        rows, network, **options, constraints=rules, resamples=resamples, averaged=averaged, progress=bar
+        rows,
+        network,
+        score=overrides["score"] or "bic",
+        smoothing=overrides["smoothing"],
+        seed=overrides["seed"],
+        search=best_graph if method == "exact" else hill_climbing,
+        constraints=rules,
+        resamples=resamples,
+        averaged=averaged,
+        progress=bar,
     )
     return network, found
 

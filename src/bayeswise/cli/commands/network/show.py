@@ -178,8 +178,7 @@ def _strengths(network: BeliefNetwork, table: str, score: str, resamples: int, w
 
     source = Reading().open([table])
     with StepsBar() as bar:
-        overrides: dict[str, Any] = {"score": score, "resamples": resamples, "weight": weight, "progress": bar}
-        return strengths_in_table(source, network, **overrides)
+        return strengths_in_table(source, network, score=score, resamples=resamples, weight=weight, progress=bar)
 
 
 def _check_places(svg: str | None, html: str | None, inputs: list[str]) -> None:
