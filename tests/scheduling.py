@@ -49,7 +49,7 @@ LONG = (
 def unit_of(nodeid: str) -> str:
     """The tests that one worker runs in one go.
 
-    >>> unit_of("tests/laws/test_one_row.py::test_a_row[x::y]"), unit_of("tests/cli/test_spark_engine.py::test_parts")
+    >>> unit_of("tests/laws/test_one_row.py::test_a_row[x::y]"), unit_of("tests/cli/fit/test_spark_engine.py::test_a")
     ('tests/laws/test_one_row.py', 'spark')
     """
     path = nodeid.partition("::")[0]

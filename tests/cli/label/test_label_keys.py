@@ -15,7 +15,7 @@ from rich.cells import cell_len
 
 import bayeswise as bw
 from bayeswise.cli.commands.label.keys import COMMANDS, Keys
-from tests.cli.test_label import START, posix, reply, started, told
+from tests.cli.label.test_label import START, posix, reply, started, told
 
 Command = Callable[..., SimpleNamespace]
 
