@@ -26,7 +26,7 @@ VERBS: dict[str, str] = {
     "report": "Write an HTML report on decision cost and calibration.",
     "thresholds": "Show which action is best at which probability.",
     "next-test": "Show which missing value of a row is most worth its price.",
-    "densities": "Show the classes along one column, and who errs where.",
+    "densities": "Show class densities along one column, and the Bayes error.",
     "explain": "Explain the prediction or decision for one row.",
     "inspect": "Show the contents of a model file.",
     "export": "Write a model as a SQL query or an ONNX graph.",
@@ -34,12 +34,12 @@ VERBS: dict[str, str] = {
     "forget": "Remove rows from a model, exactly.",
     "bayes": "Apply Bayes' rule step by step.",
     "likelihood": "Show the log-likelihood of a sample and its maximum.",
-    "beliefs": "Show a belief in a parameter, datum by datum.",
+    "beliefs": "Show the posterior of a parameter after each observation.",
     "concept": "Find the conjunctions of levels that define a class.",
     "network": "Query, show, explain, convert or learn a belief network.",
     "diagram": "Solve and analyse an influence diagram.",
     "label": "Label the most informative rows, one key per row.",
-    "compare": "Compare models by description length and leave-one-out error.",
+    "compare": "Compare kinds of models by cross-validated log-loss or cost.",
     "serve": "Open the workbench, and serve predictions.",
 }
 

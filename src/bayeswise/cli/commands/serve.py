@@ -14,17 +14,17 @@ from bayeswise.foundation.errors import NotInstalledError, UsageError
 def run(
     folder: Annotated[str, typer.Argument(metavar="FOLDER", help="A folder of tables and models.")] = ".",
     port: Annotated[
-        int | None, typer.Option("--port", min=0, max=65_535, metavar="PORT", help="The port [8642, else a free one].")
+        int | None, typer.Option("--port", min=0, max=65_535, metavar="PORT", help="Port [8642, else a free one].")
     ] = None,
-    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Where to listen.")] = "127.0.0.1",
+    host: Annotated[str, typer.Option("--host", metavar="ADDRESS", help="Address to listen on.")] = "127.0.0.1",
     allow_remote: Annotated[
-        bool, typer.Option("--allow-remote", help="Listen on another address than this machine's own.")
+        bool, typer.Option("--allow-remote", help="Allow an address that other machines can reach.")
     ] = False,
     name: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", metavar="NAME", help="A name by which clients ask for this server."),
+        typer.Option("--allow-host", metavar="NAME", help="Host name that requests may use, besides the address."),
     ] = None,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Open no browser.")] = False,
+    no_browser: Annotated[bool, typer.Option("--no-browser", help="Do not open a browser.")] = False,
 ) -> None:
     """Open the workbench of a folder in the browser, and serve predictions of its models.
 
@@ -32,8 +32,8 @@ def run(
     bayeswise serve examples/
     bayeswise serve models/ --port 8000 --no-browser
 
-    The server listens on this machine only, and answers only who has the token in the URL that it prints; the
-    environment variable BAYESWISE_TOKEN sets the token. Files outside of FOLDER are never read or written.
+    The server listens on this machine only, and accepts only requests with the token in the URL that it prints; the
+    environment variable BAYESWISE_TOKEN sets the token. Files outside FOLDER are never read or written.
     """
     try:
         from bayeswise.workbench.server import Address, serve

@@ -65,7 +65,9 @@ def new_prior(
 
 Decision: TypeAlias = Annotated[
     str | None,
-    typer.Option("--decision", metavar="FILE", help="decision.toml: its target and kinds, unless they are typed."),
+    typer.Option(
+        "--decision", metavar="FILE", help="decision.toml: take target and kinds from it, unless given as options."
+    ),
 ]
 
 

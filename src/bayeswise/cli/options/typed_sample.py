@@ -15,11 +15,9 @@ if TYPE_CHECKING:
     from bayeswise.cli.options.reading import Reading
     from bayeswise.tables.source import Chunk
 
-Data: TypeAlias = Annotated[
-    list[str] | None, typer.Option("--data", metavar="VALUE ...", help="The sample, value by value.")
-]
+Data: TypeAlias = Annotated[list[str] | None, typer.Option("--data", metavar="VALUE ...", help="Values of the sample.")]
 Rows: TypeAlias = Annotated[
-    str | None, typer.Option("--rows", metavar="FILE", help="Instead, a table with the sample in --column.")
+    str | None, typer.Option("--rows", metavar="FILE", help="Table with the sample in --column, instead of --data.")
 ]
 InColumn: TypeAlias = Annotated[str | None, typer.Option("--column", metavar="NAME", help="Column of --rows.")]
 

@@ -25,7 +25,7 @@ class AutoSettings(Settings):
     """
 
     choose: Literal["stack", "best"] = setting(
-        "stack", "all models that apply, weighed by left-out rows (stack), or the one that does best there (best)"
+        "stack", "combine all models that apply, weighted by left-out rows (stack), or keep the best one (best)"
     )
     costs: Mapping[str, Mapping[Label, float]] | None = setting(
         None,
@@ -58,7 +58,9 @@ class AutoOptions(AutoSettings, common.ColumnOptions):
 
     model: Literal["auto"] = "auto"
     within: str | float | None = setting(
-        None, "leave out the dearest candidates, so that learning is done in this time", metavar="60s|2m|1h"
+        None,
+        "time limit: leave out the most expensive candidates, so that fitting ends in this time",
+        metavar="60s|2m|1h",
     )
 
 

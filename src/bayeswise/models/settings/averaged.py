@@ -108,8 +108,8 @@ class AveragedOptions(Counts, Relevance, FamilyOptions):
     model: Literal["averaged", "averaged-naive-bayes"]
     temper: float | Literal["auto", "pairs"] = setting(
         "auto",
-        "count once what columns say together, by their pairs: auto (numbers, while rows are few), pairs (always, and "
-        "categories too), or an exponent of numbers",
+        "discount evidence that columns share, estimated from their pairs: auto (number columns, if rows are few), "
+        "pairs (always, and categories too), or an exponent for number columns",
         metavar="HOW",
         above=0,
         at_most=1,

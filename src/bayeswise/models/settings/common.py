@@ -30,8 +30,8 @@ class CommonOptions(TableOptions):
     progress: Callable[[int], None] | None = setting(None, "called with the number of rows of each batch", option="")
     calibrate: Literal["auto", "sigmoid", "platt", "isotonic", "dirichlet", "temperature", "none"] | None = setting(
         None,
-        "calibrate posteriors on left-out rows, saved with the model: auto (the simplest way that these rows ask for), "
-        "sigmoid, isotonic, dirichlet, temperature or none",
+        "calibrate posteriors on left-out rows, saved with the model: auto (the simplest method that these rows "
+        "support), sigmoid, isotonic, dirichlet, temperature or none",
         metavar="HOW",
     )
 
@@ -40,7 +40,7 @@ class CommonOptions(TableOptions):
 class ColumnOptions(CommonOptions):
     """What the columns mean."""
 
-    schema: Schema | None = setting(None, "meaning of all columns, in place of the next six", option="")
+    schema: Schema | None = setting(None, "meaning of all columns, instead of the next six", option="")
     kinds: Mapping[str, str] | None = setting(
         None,
         "kinds of columns: number, count, category, binary, text or ignored",
@@ -59,7 +59,7 @@ class ColumnOptions(CommonOptions):
     )
     unseen: str | Mapping[str, str] = setting(
         "smooth",
-        "levels that were never seen: smooth, ignore or error, for all columns or by column",
+        "unseen levels: smooth, ignore or error, for all columns or by column",
         metavar="[COL=]smooth|ignore|error",
     )
 
@@ -76,7 +76,7 @@ class AnyModelOptions(ColumnOptions):
 class_prior = partial(
     setting,
     None,
-    "prior of the classes, in place of their shares of the rows",
+    "class prior, instead of the class frequencies",
     option="prior",
     metavar="CLASS=P ...",
     form="{class: probability, ...}",

@@ -55,7 +55,7 @@ class NaiveBayesSettings(Counts):
     """What a naive Bayes model keeps; the probabilities of denominator="classes" do not add up to one."""
 
     denominator: Literal["levels", "classes"] = setting(
-        "levels", "smoothing adds below the fraction for each of the levels or, as some notes print it, classes"
+        "levels", "smoothing is added to the denominator once per level or, as in some lecture notes, once per class"
     )
     variance_divisor: Literal["n", "n-1"] = common.variance_divisor()
     shared_variance: bool = setting(False, "one variance for all classes, so that log-odds are linear")
@@ -65,7 +65,7 @@ class NaiveBayesSettings(Counts):
     variance_floor: float = amount(1e-9, "smallest variance, as a share of the column's")
     word_weight: float = setting(
         1.0,
-        "how much each word of a text counts: less than 1 where words repeat and go together",
+        "weight of each word of a text; below 1 if words repeat or occur together",
         later=True,
         above=0,
         at_most=1,
@@ -90,7 +90,7 @@ class FamilyOptions(common.ColumnOptions):
         form='{"visits": "poisson"}',
     )
     convention: str | None = setting(
-        None, "a preset: laplace, exact, weka, scikit-learn, ...; what is given besides counts on top", metavar="NAME"
+        None, "a preset: laplace, exact, weka, scikit-learn, ...; other settings override it", metavar="NAME"
     )
 
 

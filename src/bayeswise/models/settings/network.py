@@ -39,10 +39,12 @@ class Tables(Settings):
 
     prior: Literal["laplace", "m-estimate", "bdeu"] = setting(
         "laplace",
-        "pseudo-counts are those of each cell of a table (laplace), of each row (m-estimate) or of the table (bdeu)",
+        "pseudo-counts are per cell of a table (laplace), per row (m-estimate) or per table (bdeu)",
         metavar="NAME",
     )
-    smoothing: float = setting(1.0, "pseudo-counts of what prior says", earlier="strength", at_least=0)
+    smoothing: float = setting(
+        1.0, "pseudo-counts: per cell, row or table, as prior says", earlier="strength", at_least=0
+    )
     class_prior: Mapping[Label, float] | None = common.class_prior()
 
 
@@ -114,7 +116,7 @@ class NetworkOptions(common.ColumnOptions):
     missing: str | Mapping[str, str] = setting("ignore", "ignore (summed out), level, error or em")
     cuts: Mapping[str, Sequence[float]] | None = setting(
         None,
-        "cut points of number columns, where they are not found by the classes",
+        "cut points of number columns, instead of those chosen by the classes",
         metavar="COL=5,7",
         form='{"age": [30, 50]}',
     )

@@ -30,8 +30,8 @@ standardised = partial(setting, True, "apply the prior to standardised columns")
 missing = partial(
     setting,
     "indicator",
-    "missing values: indicator (the mean of the column, and an indicator of missing cells with a weight of its own), "
-    "mean (rows with a missing value teach nothing) or error",
+    "indicator (the mean of the column, and an indicator of missing values with a weight of its own), mean (rows with "
+    "a missing value are left out of training) or error",
 )
 
 

@@ -26,7 +26,7 @@ class TreeSettings(Settings):
         "unlimited", "maximum number of questions before a leaf", metavar="N", at_least=0
     )
     smoothing: float = setting(
-        1.0, "pseudo-counts of each class in a leaf, divided as the classes of all rows are", at_least=0
+        1.0, "pseudo-counts per class in a leaf, distributed as the classes of all rows", at_least=0
     )
     class_prior: Mapping[Label, float] | None = common.class_prior()
 

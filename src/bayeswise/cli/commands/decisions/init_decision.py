@@ -34,9 +34,8 @@ def run(
     bayeswise init-decision loans.csv -t repaid > decision.toml
     bayeswise init-decision loans.csv -t repaid -o decision.toml
 
-    As it is written, every mistake costs 1, so that `decide` takes the most probable class. Change the numbers to what
-    things cost, name the actions as you call them, and add the ones that you have. A target that is a measurement gets
-    the costs of choosing a number.
+    As written, every mistake costs 1, so that `decide` takes the most probable class. Change the numbers to your costs,
+    rename the actions, and add your own. For a target that is a number, the file has the costs of choosing a number.
     """
     if out is not None:
         check_output(out, files)

@@ -37,8 +37,8 @@ class Answering:
         typer.Option(
             "--risk-tolerance",
             metavar="SUM",
-            help="Maximize exponential utility: the sum one would win or lose half of at even odds "
-            "(below 0: seeks risk).",
+            help="Maximize exponential utility with this risk tolerance: the largest SUM at which winning SUM or losing "
+            "SUM/2 at even odds is acceptable (below 0: risk-seeking).",
         ),
     ] = None
     utility_points: Annotated[
@@ -46,7 +46,7 @@ class Answering:
         typer.Option(
             "--utility-points",
             metavar="X:U,X:U,...",
-            help="Maximize the utility of the sum through these points, as in -100:-2,0:0,100:1.",
+            help="Maximize a utility interpolated between these points, as in -100:-2,0:0,100:1.",
         ),
     ] = None
     as_json: AsJson = False
@@ -116,14 +116,14 @@ def solve(
     ] = None,
     starts: Annotated[
         int,
-        typer.Option(min=1, max=10_000, help="Starts of the search where decisions forget and none is provably best."),
+        typer.Option(min=1, max=10_000, help="Starts of the policy search, where no policy is provably optimal."),
     ] = 20,
     recall: Annotated[
         int | None,
         typer.Option(
             min=0,
-            help="Decisions recall what became known from so many decisions before them on, and the utility is bounded "
-            "(default: everything, or as much as fits).",
+            help="Number of earlier decisions that a decision remembers, with what became known since; the utility is "
+            "bounded (default: all, or as many as fit).",
         ),
     ] = None,
     *,

@@ -67,7 +67,7 @@ def run(
             metavar="SHARE",
             min=0.0,
             max=1.0,
-            help="Share of rows drawn at random [by what asking is seen to gain].",
+            help="Share of rows drawn at random [adapted to what chosen rows gain].",
         ),
     ] = None,
     average: Annotated[bool, typer.Option("--average", help="Use averaged naive Bayes.")] = False,

@@ -35,28 +35,28 @@ def run(
     ] = None,
     by: Annotated[
         Literal["log-loss", "cost", "bits"] | None,
-        typer.Option("--by", help="What decides [cost with --costs, else log-loss]; bits: description length."),
+        typer.Option("--by", help="Criterion [cost with --costs, else log-loss]; bits: description length."),
     ] = None,
     models: Annotated[
-        str | None, typer.Option("--models", metavar="A,B", help="The kinds of models to compare [all of classes].")
+        str | None, typer.Option("--models", metavar="A,B", help="Kinds of models to compare [all classifiers].")
     ] = None,
-    cv: Annotated[int, typer.Option("--cv", metavar="N", min=2, help="The number of folds.")] = 5,
+    cv: Annotated[int, typer.Option("--cv", metavar="N", min=2, help="Number of folds.")] = 5,
     *,
     kinds: reading.Kinds,
     reader: reading.Reading,
     as_json: AsJson = False,
 ) -> None:
-    """Compare all kinds of models of a table by the log-loss, or the cost, of rows that they never saw.
+    """Compare all kinds of models on a table by cross-validated log-loss, or by the cost of their decisions.
 
     \b
     bayeswise compare golf.csv -t play
     bayeswise compare loans.csv -t repaid --costs decision.toml --models naive-bayes,logistic,tan
     bayeswise compare golf.csv -t play --by bits
 
-    Each model is cross-validated; everything that rows select (cuts, graphs, families, weights) is selected again in
-    each fold. The best comes first, marked with *; = marks those that these rows cannot tell from it, by
-    the difference row by row. Intervals are 95 %, corrected for shared training rows. With --by bits four readings
-    of naive Bayes are compared by the bits that model and rows take together.
+    Everything that rows select (cuts, graphs, families, weights) is selected again in each fold. The best model comes
+    first, marked with *; = marks models that do not differ significantly from it (paired by row). Intervals are 95 %,
+    corrected for shared training rows. With --by bits four variants of naive Bayes are compared by description length:
+    bits of the model plus bits of the rows.
     """
     source = reader.open(files)
     overrides = kinds.asked_for([column.name for column in source.columns])

@@ -40,13 +40,13 @@ class Engine:
 
     engine: Annotated[
         Literal["local", "spark", "dask"] | None,
-        typer.Option(help="Who sweeps the rows of Parquet files: this machine (local), or Spark or Dask."),
+        typer.Option(help="Engine that reads the rows of Parquet files (default: local, this machine)."),
     ] = None
     master: Annotated[
-        str | None, typer.Option(metavar="URL", help="Spark: the cluster, such as spark://HOST:7077, yarn, sc://HOST.")
+        str | None, typer.Option(metavar="URL", help="Spark master, such as spark://HOST:7077, yarn or sc://HOST.")
     ] = None
     scheduler: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="Dask: the scheduler, such as tcp://HOST:8786.")
+        str | None, typer.Option(metavar="ADDRESS", help="Dask scheduler, such as tcp://HOST:8786.")
     ] = None
 
     @contextmanager
@@ -94,17 +94,19 @@ def run(
             "--model",
             autocompletion=lambda: list(NAMES),
             metavar="KIND",
-            help="auto [the default]: all that apply, weighed by rows that they never saw; or one of them: "
-            "naive-bayes, its average over all subsets of relevant columns (averaged), Gaussian classes with "
-            "correlated columns (gaussian), the regression of classes (logistic) or of a number (linear), a network "
-            "in which columns depend on each other (tan, aode, k-dependence, markov-blanket), or a tree of questions, "
-            "pruned by its description length (tree).",
+            help="auto [the default]: all models that apply, weighted by their predictions of left-out rows; or one "
+            "kind: naive-bayes, its average over all subsets of relevant columns (averaged), Gaussian classes with "
+            "correlated columns (gaussian), regression of a class (logistic) or of a number (linear), a network in "
+            "which columns depend on each other (tan, aode, k-dependence, markov-blanket), or a decision tree, pruned "
+            "by its description length (tree).",
         ),
     ] = None,
     decision: decision_option.Decision = None,
     like: Annotated[
         str | None,
-        typer.Option("--like", metavar="MODEL", help="The columns and settings of this model, to merge with it."),
+        typer.Option(
+            "--like", metavar="MODEL", help="Use the columns and settings of this model, so that both can be merged."
+        ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model.")] = False,
     reader: reading.Reading,
@@ -123,9 +125,8 @@ def run(
     bayeswise fit patients.csv -t ill --model tan
     bayeswise fit 'visits/*.parquet' -t ill --model naive-bayes --engine spark
 
-    Kinds and families of columns are found out (see `bayeswise look`) unless they are asked for. The same
-    rows give the same file, byte for byte, in any order. A model that is there already is replaced when the
-    new one is whole.
+    Kinds and families of columns are inferred (see `bayeswise look`) unless they are given. The same rows
+    give the same file, byte for byte, in any order. An existing model is replaced once the new one is complete.
     """
     from bayeswise.cli.options.fitting import FitRequest, chosen_kind, facts_of
     from bayeswise.models.fitting import learned_like, with_calibration

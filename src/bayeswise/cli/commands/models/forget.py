@@ -32,8 +32,8 @@ def run(
         typer.Option(
             "--rows",
             metavar="REMAINING",
-            help="Table of the rows that remain: what rows choose (members and weights of auto, cuts, graphs, "
-            "families) is chosen again by them.",
+            help="Table of the remaining rows, to select again what rows select: members and weights of auto, "
+            "cuts, graphs, families.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model.")] = False,
@@ -47,9 +47,9 @@ def run(
     bayeswise forget play.bayeswise withdrawn.csv -o play.bayeswise
     bayeswise forget m.bayeswise withdrawn.csv --rows remaining.csv -o m.bayeswise
 
-    Refuses rows that cannot have been training rows, as far as the counts show it, and rows that were forgotten before
-    (recorded in MODEL.forgotten beside the model); nothing is written then. With --rows, rows that are not those that
-    remain are refused, too.
+    Refuses rows that cannot have been training rows, as far as the counts show, and rows that were forgotten before
+    (recorded in MODEL.forgotten beside the model); nothing is written then. With --rows, also refuses a table that is
+    not that of the remaining rows.
     """
     from bayeswise.models.base.facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
 

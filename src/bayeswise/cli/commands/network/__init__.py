@@ -62,7 +62,7 @@ def unloaded() -> None:
 
 
 def run() -> None:
-    """Query, show, explain, convert, edit or learn a belief network, or predict by it.
+    """Query, show, explain, convert, edit or learn a belief network, or predict with it.
 
     bayeswise network query asia.bif tub lung --given asia=yes dysp=yes
 

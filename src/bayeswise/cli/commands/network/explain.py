@@ -84,7 +84,7 @@ def explain(
 
 
 def effect(
-    file: Annotated[str, typer.Argument(help="A network whose edges are causes.")],
+    file: Annotated[str, typer.Argument(help="Network file whose edges are causal.")],
     cause: Annotated[str, typer.Argument(help="The node that is set.")],
     outcome: Annotated[str, typer.Argument(metavar="EFFECT", help="The node that may change.")],
     observed: Annotated[

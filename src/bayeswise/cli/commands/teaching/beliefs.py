@@ -39,27 +39,30 @@ def run(
         typer.Option(
             "--family",
             metavar="NAME",
-            help="What the data are (default: bernoulli of beta, poisson of gamma); normal-mean:stddev=2 of normal.",
+            help="Family of the data (default: bernoulli for beta, poisson for gamma); normal-mean:stddev=2 for "
+            "normal.",
         ),
     ] = None,
     parameter: Annotated[
         Literal["mean", "variance"] | None,
-        typer.Option("--parameter", help="Which parameter of a normal-inverse-gamma belief (default: the mean)."),
+        typer.Option("--parameter", help="Parameter of a normal-inverse-gamma prior to show (default: the mean)."),
     ] = None,
     steps: Annotated[
         list[str] | None,
-        typer.Option("--steps", metavar="N ...|all", help="Numbers of data to draw (default: four of them)."),
+        typer.Option(
+            "--steps", metavar="N ...|all", help="Numbers of observations after which to draw (default: four of them)."
+        ),
     ] = None,
     png: Picture = None,
     animation: Annotated[
-        str | None, typer.Option("--animation", metavar="OUT", help="Also write a GIF, a frame for each datum.")
+        str | None, typer.Option("--animation", metavar="OUT", help="Also write a GIF, one frame per observation.")
     ] = None,
-    seconds: Annotated[float, typer.Option("--seconds", help="How long a frame of the GIF lasts.")] = 0.8,
+    seconds: Annotated[float, typer.Option("--seconds", help="Seconds per frame of the GIF.")] = 0.8,
     *,
     reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Print every step as JSON.")] = False,
 ) -> None:
-    """Show how a belief in a parameter changes datum by datum: prior, posterior after one, after two, ...
+    """Show how the distribution of a parameter changes with the data: prior, posterior after one observation, two, ...
 
     \b
     bayeswise beliefs beta:successes=1,failures=1 --data 1 1 0 1 --png coin.png --animation coin.gif

@@ -30,7 +30,7 @@ def run(
     ] = None,
     column: Annotated[
         list[str] | None,
-        typer.Option("--column", metavar="NAME", help="Column to show (default: the only one); twice for two of them."),
+        typer.Option("--column", metavar="NAME", help="Column to show (default: the only one); repeat for two."),
     ] = None,
     classes: Annotated[
         list[str] | None,
@@ -41,11 +41,14 @@ def run(
         ),
     ] = None,
     prior: Annotated[
-        list[str] | None, typer.Option("--prior", metavar="CLASS=P ...", help="Other class priors.")
+        list[str] | None,
+        typer.Option(
+            "--prior", metavar="CLASS=P ...", help="Class priors (default: those of the model; with --class, equal)."
+        ),
     ] = None,
     boundary: Annotated[
         list[float] | None,
-        typer.Option("--boundary", metavar="X", help="Also evaluate a rule that changes here; may be repeated."),
+        typer.Option("--boundary", metavar="X", help="Also evaluate a rule with a boundary here; may be repeated."),
     ] = None,
     costs: Annotated[
         str | None,
@@ -57,15 +60,15 @@ def run(
     png: Picture = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the regions, errors and curves as JSON.")] = False,
 ) -> None:
-    """Show the classes along one column: p(x | class), p(class) p(x | class), p(class | x), and who errs where.
+    """Show the classes along one column: p(x | class), p(class) p(x | class), p(class | x), and the Bayes error.
 
     \b
     bayeswise densities iris.bayeswise --column petal_width --png classes.png
     bayeswise densities --class a=normal:mean=15,stddev=3 b=normal:mean=25,stddev=4 --prior a=.75 --boundary 24
     bayeswise densities iris.bayeswise --column petal_width --column petal_length --rows iris.csv --png regions.png
 
-    The error of the best rule is irreducible; that of a boundary chosen by hand is larger by what is reducible. Two
-    columns are drawn as a plane, with the regions of classes, or of actions with --costs.
+    The error of the best rule is irreducible; a boundary chosen by hand adds a reducible part. Two columns are drawn as
+    a plane, with the regions of classes, or of actions with --costs.
     """
     if (model is None) == (not classes):
         raise UsageError("a model or classes are needed", fix=f"name a model file, or add {_EXAMPLE}")

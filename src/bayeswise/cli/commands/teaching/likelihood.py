@@ -28,7 +28,7 @@ def run(
     ] = None,
     at: Annotated[
         list[str] | None,
-        typer.Option("--at", metavar="NAME=NUMBER ...", help="Also the value, gradient and curvature there."),
+        typer.Option("--at", metavar="NAME=NUMBER ...", help="Also show value, gradient and curvature here."),
     ] = None,
     png: Picture = None,
     *,
@@ -42,7 +42,7 @@ def run(
     bayeswise likelihood normal --rows houses.csv --column price --over mean stddev --png price.png
     bayeswise likelihood poisson --data 2 4 3 --at rate=2.5
 
-    Parameters that are not drawn are those of the maximum, or those of --at.
+    Parameters that are not drawn are fixed at the maximum, or at --at.
     """
     from bayeswise.families.likelihood import Likelihood
 
