@@ -102,7 +102,7 @@ def test_a_model_that_is_merged_twice_is_told(bayeswise: Command, golf_model: Pa
         (["--prior", "yes=2"], 2, "the prior of yes is 2, more than 1. Fix: give a probability from 0 to 1"),
         (["--prior", "yes=-1"], 2, "the prior of yes is -1, less than 0. Fix: give a probability from 0 to 1"),
         (["--number", "outlook"], 3, "column 'outlook' is asked to be numbers, but 14 of its 14 cells are none: "),
-        (["--table", "golf"], 2, "table_name (--table) means nothing for golf.csv. Fix: leave it out"),
+        (["--table", "golf"], 2, "table_name (--table) does not apply to golf.csv. Fix: leave it out"),
     ],
 )
 def test_an_option_that_does_not_fit_is_told_with_its_remedy(

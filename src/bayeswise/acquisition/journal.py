@@ -102,8 +102,8 @@ class Journal:
         """A file that was deleted takes what is written, and is gone with the process."""
         if os.fstat(self._number).st_nlink == 0:
             raise StoreError(
-                f"{str(self.path)!r} was deleted while it was in use: no answer is saved any more",
-                fix="put back a copy of it, or begin another session",
+                f"{str(self.path)!r} was deleted while it was in use: answers are no longer saved",
+                fix="restore a copy of it, or start another session",
             )
 
     # -- reading ----------------------------------------------------------------------------------------------
@@ -177,7 +177,7 @@ def _refuse_foreign(line: bytes, path: Path, first_line: bytes) -> None:
     """A file whose first line is none of ours, nor what a kill left of one, belongs to somebody else."""
     if not _OURS.match(line) and not first_line.startswith(line):
         raise UsageError(
-            f"{quoted(path)} is there already, and is not a journal of bayeswise",
+            f"{quoted(path)} already exists, and is not a bayeswise journal",
             fix="name another session, or move the file away",
         )
 
@@ -186,10 +186,10 @@ def _tree(line: bytes, path: Path, number: int) -> dict[str, Any]:
     where = f"line {number} of {path}"
     crc, _, tree = line.partition(b" ")
     if len(line) > MOST_IN_A_LINE or crc != b"%08x" % zlib.crc32(tree):
-        raise StoreError(f"{where} is damaged", fix="put back a copy of the journal, or name another session")
+        raise StoreError(f"{where} is damaged", fix="restore a copy of the journal, or name another session")
     found = parse_json(tree, where, most_nodes=1 << 16, deepest=20)
     if not isinstance(found, dict):
-        raise StoreError(f"{where} is not a record", fix="put back a copy of the journal, or name another session")
+        raise StoreError(f"{where} is not a record", fix="restore a copy of the journal, or name another session")
     return found
 
 

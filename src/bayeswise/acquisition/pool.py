@@ -127,7 +127,7 @@ def _refuse_unknown(overrides: Mapping[str, Any]) -> None:
 def _with_classes(schema: Schema, target: str, classes: Sequence[Any]) -> Schema:
     known = Vocabulary([label_of(label) for label in classes])
     if len(known) < 2:
-        raise ParameterError("a learner tells at least two classes apart", fix="name all classes")
+        raise ParameterError("a learner needs at least two classes", fix="name all classes")
     return replace(schema, target=Target(target, label_type_of(known), known))
 
 

@@ -95,7 +95,7 @@ def estimated(steps: Sequence[Step], costs: FloatArray, n_rows: int, least: floa
         raise ParameterError("no row was drawn yet", fix="ask with `query` and teach its answer first")
     if any(step.chance == 1.0 and step.n_open > 1 for step in steps):
         raise ParameterError(
-            "rows that were asked for without chance say nothing of the others",
+            "rows that were not chosen at random say nothing about the others",
             fix="give random_share=0.1 from the start",
         )
     weight, paid = weights_of(steps, n_rows)[known], costs[known]

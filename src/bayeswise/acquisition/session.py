@@ -156,9 +156,7 @@ class Session:
             self._standing.append(record)
             self._labelled.update([record["row"]] if "label" in record else [])
         elif "class" not in record:
-            raise StoreError(
-                f"{where} is not an answer of this session: {record}", fix="put back a copy of the journal"
-            )
+            raise StoreError(f"{where} is not an answer of this session: {record}", fix="restore a copy of the journal")
 
     def _apply_undo(self) -> None:
         while self._standing:

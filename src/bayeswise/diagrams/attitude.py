@@ -154,8 +154,8 @@ def _points(given: Any) -> tuple[tuple[float, float], ...]:
     for (x, u), (next_x, next_u) in pairwise(points):
         if not (x < next_x and u < next_u):
             raise CostError(
-                f"utility must grow from point to point; found ({x:g}, {u:g}) before ({next_x:g}, {next_u:g})",
-                fix="sort the points, and let more be worth more",
+                f"utility must increase from point to point; found ({x:g}, {u:g}) before ({next_x:g}, {next_u:g})",
+                fix="sort the points, with increasing utilities",
             )
     return points
 

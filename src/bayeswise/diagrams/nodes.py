@@ -244,7 +244,7 @@ def allowed_options(decision: Decision, known: Sequence[str], states: Callable[[
         shown = ", ".join(f"{node} = {level[code]}" for node, level, code in zip(scope, levels, empty[0], strict=True))
         raise NetworkError(
             f"every option of {decision.name!r} is forbidden{f' if {shown}' if shown else ''}",
-            fix="leave one option in each case, also in those that cannot come about",
+            fix="leave one option in each case, also in impossible ones",
         )
     mask.flags.writeable = False
     return Allowed(scope, mask)

@@ -143,7 +143,7 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
             return found
         if not hasattr(self.estimator_, "log_evidence"):
             raise ParameterError(
-                f"{type(self.estimator_).__name__} has no log_evidence, so that it cannot tell what is unknown",
+                f"{type(self.estimator_).__name__} has no log_evidence, so that it cannot detect unknown rows",
                 fix="leave novelty out, or use a model of the rows such as bw.NaiveBayes()",
             )
         truth = np.asarray(y)
@@ -208,7 +208,7 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
     def novelty_p_value(self, X: Any) -> FloatArray:
         """(n_rows,) the share of ordinary rows at most this probable, the row itself counted."""
         if self.novelty is None:
-            raise ParameterError("novelty was not asked for", fix="give novelty=0.01, and fit")
+            raise ParameterError("novelty is not set", fix="set novelty=0.01, and fit")
         model, ordinary = self._fitted(), getattr(self, "ordinary_", None)
         if ordinary is not None:
             return np.asarray(ordinary.p_value(np.asarray(model.log_evidence(X))))
@@ -310,8 +310,8 @@ def _refuse_without_probabilities(estimator: Any) -> None:
     has_classes = hasattr(estimator, "classes") or hasattr(estimator, "classes_")
     if not (has_classes and hasattr(estimator, "predict_proba")):
         raise ParameterError(
-            f"{type(estimator).__name__} gives no probabilities of classes, and costs can be weighed by nothing else",
-            fix="take another classifier, or put scikit-learn's CalibratedClassifierCV around this one",
+            f"{type(estimator).__name__} has no class probabilities, which expected costs need",
+            fix="use another classifier, or wrap this one in scikit-learn's CalibratedClassifierCV",
         )
 
 

@@ -133,7 +133,7 @@ class NaiveBayes(MergingBase):
             return model.scores[0]
         raise NotAvailableError(
             f"{attribute} is about one family for all columns, and this model has {', '.join(map(str, model.factors))}",
-            fix="ask model_.scores, family by family",
+            fix="use model_.scores, family by family",
         )
 
     def _normal(self, attribute: str) -> NormalScores:

@@ -67,7 +67,7 @@ class NetworkClassifier(MergingBase):
         check_is_fitted(self)
         if self.model_.settings.structure in AVERAGES:
             raise NotAvailableError(
-                "an average over superparents has no single graph", fix="ask for model_.superparent_network(column)"
+                "an average over superparents has no single graph", fix="use model_.superparent_network(column)"
             )
         return self.model_.network
 

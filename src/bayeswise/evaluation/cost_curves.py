@@ -126,7 +126,7 @@ def cost_curve(evaluation: Evaluation, positive: Any, *, points: int = 101) -> C
             f"a cost curve is for two states; there are {len(decisions.states)}", fix="join states, or use evaluate"
         )
     if points < 2:
-        raise ParameterError(f"a curve of {points} points", fix="ask for two at least")
+        raise ParameterError(f"a curve of {points} points", fix="give at least 2")
     k = find_state(positive, decisions.states)
     p, true = decisions.posterior[:, k], evaluation.truth == k
     states = decisions.states[k], decisions.states[1 - k]

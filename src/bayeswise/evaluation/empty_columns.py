@@ -124,7 +124,7 @@ def empty_columns(model: Any, batch: Batch) -> EmptyColumns:
         return EmptyColumns(dict(found), {}, independent)
     if not isinstance(model, NaiveBayesModel):
         raise FitError(
-            f"{type(model).__name__} is not a model of the columns, and does not tell what an empty one could say",
+            f"{type(model).__name__} is not a model of the columns, and cannot predict the value of an empty one",
             fix="use a naive or Gaussian Bayes model of the same rows",
         )
     answered = {name: _of_column(model, name) for name in names}

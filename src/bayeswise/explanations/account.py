@@ -193,7 +193,7 @@ class Account(Tabular):
             far = any(k > 0 and isinstance(self.contributions[k - 1].value, float) for k in first.tolist())
             raise ImpossibleEvidenceError(
                 f"this case has probability 0 in every state: {self._excluded(first)}",
-                fix="ask about numbers nearer to what was learned" if far else "use smoothing above 0",
+                fix="give numbers nearer to the training rows" if far else "use smoothing above 0",
             )
 
     def _excluded(self, first: IntArray) -> str:

@@ -126,7 +126,9 @@ def _check_number(cv: Folds, n_rows: int) -> None:
 def prior_of_model(model: Any, cv: Folds) -> FloatArray:
     """(n_states,) what a model believes before it sees a row."""
     if not capabilities_of(model).classes:
-        raise FitError(f"{type(model).__name__} does not tell its prior", fix="shift its posteriors by shift_prior")
+        raise FitError(
+            f"{type(model).__name__} does not know its class prior", fix="shift its posteriors by shift_prior"
+        )
     if cv is not None:
         raise ParameterError("rows that were learned have the prior of the model", fix="leave out cv, or the prior")
     return np.asarray(np.exp(model.log_prior))

@@ -210,7 +210,7 @@ def widths_of(
     for parent, child in wanted:
         if not math.isfinite(measured.get((parent, child), math.nan)):
             raise ParameterError(
-                f"the strengths say nothing of the edge {parent} -> {child}",
+                f"there is no strength of the edge {parent} -> {child}",
                 fix="measure them in this network: strengths_in_table(table, network)",
             )
     if measure in ("posterior", "support", "support_either_way"):
@@ -245,7 +245,7 @@ def _measured(strengths: EdgeStrengths | Mapping[Edge, float], by: str | None) -
         if not any(map(math.isnan, found.values())):
             return found, measure, MEASURES[measure]
     need = {"posterior": "averaged=True"}.get(by or "", "resamples=100")
-    raise ParameterError(f"{by} was not measured", fix=f"ask for it: strengths_in_table(table, network, {need})")
+    raise ParameterError(f"{by} was not measured", fix=f"measure it: strengths_in_table(table, network, {need})")
 
 
 def lines_of(widths: Mapping[Edge, Width], legend: Legend) -> list[str]:

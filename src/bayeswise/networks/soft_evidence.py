@@ -191,8 +191,8 @@ def likelihoods_for(
         if off <= _CLOSE:
             return {**others, **fitted}
     raise FitError(
-        f"no distribution was found in which {' and '.join(wanted)} are all as wanted",
-        fix="ask for distributions that go together",
+        f"no joint distribution was found that matches {' and '.join(wanted)}",
+        fix="give distributions that are compatible",
     )
 
 

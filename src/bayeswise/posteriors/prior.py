@@ -160,7 +160,7 @@ def estimate_prior(probability: Any, *, states: Sequence[Any], old: Mapping[Any,
     before = prior_by_state(old, labels)
     shares = _checked(probability, labels)
     if not len(shares):
-        raise ParameterError("there is no row to tell the prior by", fix="give at least one")
+        raise ParameterError("there is no row to estimate the prior from", fix="give at least one")
     ratio = np.where(before > 0.0, shares / np.where(before > 0.0, before, 1.0), 0.0)  # (n_rows, n_states)
     prior, steps = _most_probable(ratio, before)
     prior = prior / prior.sum()

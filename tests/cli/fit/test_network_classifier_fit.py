@@ -88,11 +88,11 @@ def test_options_of_networks_reach_the_settings(
 
 
 @pytest.mark.parametrize(("words", "what"), [
-    (["--model", "tan", "--family", "normal"], "--family has no say in a tan model"),
+    (["--model", "tan", "--family", "normal"], "--family is not an option of a tan model"),
     (["--model", "tan", "--cuts", "size=a"], "--cuts size=a: 'a' is not a number"),
     (["--model", "tan", "--cuts", "size=9,3"], "increasing order"),
     (["--model", "aode", "--smoothing", "1", "--bdeu", "1"], "exclude each other"),
-    (["--model", "gaussian", "--score", "bic"], "--score has no say"),
+    (["--model", "gaussian", "--score", "bic"], "--score is not an option of a gaussian"),
 ])  # fmt: skip
 def test_what_has_no_say_or_no_meaning_is_refused(
     words: list[str], what: str, write: Callable[..., Path], tmp_path: Path, bayeswise: Callable[..., Any]

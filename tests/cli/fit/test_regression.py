@@ -120,11 +120,19 @@ def test_fit_says_what_was_learned_as_json(bayeswise: Command, visits: Path, tmp
         (
             ("-t", "ill", "--model", "naive-bayes", "--shrinkage", "auto"),
             2,
-            "--shrinkage has no say in a naive-bayes model",
+            "--shrinkage is not an option of a naive-bayes model",
         ),
-        (("-t", "ill", "--model", "logistic", "--smoothing", "1"), 2, "--smoothing has no say in a logistic model"),
+        (
+            ("-t", "ill", "--model", "logistic", "--smoothing", "1"),
+            2,
+            "--smoothing is not an option of a logistic model",
+        ),
         (("-t", "ill", "--model", "logistic", "--prior", "yes=.5"), 2, "is that of its weights"),
-        (("-t", "price", "--model", "linear", "--missing", "level"), 2, "--missing level means nothing"),
+        (
+            ("-t", "price", "--model", "linear", "--missing", "level"),
+            2,
+            "--missing level is not valid for a linear model",
+        ),
         (("-t", "price", "--model", "linear", "--scale", "wide"), 2, "--scale is 'wide'"),
         (("-t", "ill", "--model", "linear"), 3, "linear regression predicts a number"),
         (("-t", "price", "--model", "logistic"), 3, "a measurement with"),
@@ -197,7 +205,7 @@ def test_what_a_model_does_not_have_is_refused(fitted: Callable[..., Path], visi
         ((linear, visits, "--proba"), 2, "--proba is about classes"),
         ((logistic, visits, "--quantiles", ".5"), 2, "--quantiles is about numbers"),
         ((linear, visits, "--quantiles", "5"), 2, "--quantiles has '5'"),
-        ((logistic, visits, "--evidence"), 4, "nothing of how likely a row is"),
+        ((logistic, visits, "--evidence"), 4, "has no p(row)"),
     ):
         answer = bayeswise("predict", *words)
         assert (answer.code, answer.out) == (code, "")
@@ -230,7 +238,7 @@ def test_a_gaussian_model_says_why_with_distances(
     assert list(facts["mahalanobis"].values()) == pytest.approx(model.mahalanobis(str(visits))[2].tolist())
     assert facts["posterior"] == pytest.approx(model.predict_proba(str(visits))[2].tolist())
     refused = bayeswise("explain", path, visits, "--flip")
-    assert refused.code == 4 and "they go together" in refused.err
+    assert refused.code == 4 and "they interact" in refused.err
 
 
 def test_what_columns_add_to_a_number_is_the_number(

@@ -404,7 +404,7 @@ def test_a_foreign_journal_is_left_alone(label: Command, tmp_path: Path, content
     (tmp_path / "session" / "journal").write_bytes(content)
     answer = label(answers="no\n")
     assert answer.code == 2
-    assert "is not a journal of bayeswise" in answer.err
+    assert "is not a bayeswise journal" in answer.err
     assert (tmp_path / "session" / "journal").read_bytes() == content
 
 

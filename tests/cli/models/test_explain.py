@@ -168,7 +168,7 @@ def test_a_number_too_far_out_is_not_mended_by_smoothing(bayeswise: Command, wri
     answer = bayeswise("explain", model, "--row", "x=1e200")
     assert answer.code == 4
     assert "by x = 1e+200" in answer.err
-    assert "Fix: ask about numbers nearer to what was learned" in answer.err
+    assert "Fix: give numbers nearer to the training rows" in answer.err
 
 
 COSTS = "[costs]\ncancel = { yes = 4, no = 0 }\ngo = { yes = 0, no = 3 }\n"

@@ -219,7 +219,7 @@ def test_what_em_cannot_do_is_said() -> None:
     with pytest.raises(ParameterError, match=r"superparents .* EM could find. Fix: choose another structure"):
         fitted(table, "aode")
     counted, by_em = fitted(table, "tan", missing="ignore"), fitted(table, "tan")
-    with pytest.raises(ParameterError, match=r"not kept. Fix: fit it anew with missing='em'"):
+    with pytest.raises(ParameterError, match=r"not kept. Fix: fit it again with missing='em'"):
         counted.changed(incomplete="em")
     assert by_em.changed(incomplete="available").predict_proba(table).tolist() == counted.predict_proba(table).tolist()
     with pytest.raises(KindError, match=r"one has tan, laplace 1, the other tan, laplace 1, em. Fix: fit both with"):

@@ -244,7 +244,7 @@ def test_what_cannot_be_is_refused_with_a_remedy() -> None:
     for value in ("tall", math.nan, None):
         with pytest.raises(ParameterError, match="node 'y' is a number"):
             network.query("s", {"y": value})
-    with pytest.raises(ParameterError, match="observed and set by hand"):
+    with pytest.raises(ParameterError, match="both observed and set"):
         network.query("s", {"y": 1.0}, do={"y": 2.0})
     many = [Node(f"s{k}", ["a", "b"], 0.5) for k in range(20)]
     line = [GaussianNode(f"x{k}", {"a": 0, "b": 1}, {f"x{k - 1}": 1} if k else {}, given=[f"s{k}"]) for k in range(20)]

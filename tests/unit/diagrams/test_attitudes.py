@@ -51,7 +51,7 @@ def test_plain_data_have_the_utility_and_the_sum_that_is_worth_as_much() -> None
         (lambda: Exponential("50"), "must be a finite number; found '50'"),  # type: ignore[arg-type]
         (lambda: PiecewiseLinear([(0, 0)]), "at least two points"),
         (lambda: PiecewiseLinear([(0, 0), (1, float("inf"))]), "must be a finite number; found inf"),
-        (lambda: PiecewiseLinear([(0, 0), (1, -1)]), "utility must grow from point to point"),
+        (lambda: PiecewiseLinear([(0, 0), (1, -1)]), "utility must increase from point to point"),
         (lambda: PiecewiseLinear(7), "points must be pairs"),  # type: ignore[arg-type]
         (lambda: oil().with_attitude("bold"), "the attitude must be Exponential"),  # type: ignore[arg-type]
         (lambda: LOSS_AVERSE.certainty_equivalent([1, 2], [0.5, 0.6]), "do not make a distribution"),
@@ -68,7 +68,7 @@ def test_a_tolerance_too_small_for_doubles_says_the_smallest_that_is_not() -> No
 
 
 def test_utilities_move_in_straight_lines_for_the_mean_alone() -> None:
-    with pytest.raises(ParameterError, match="does not move in straight lines"):
+    with pytest.raises(ParameterError, match="is not piecewise linear"):
         oil().with_attitude(LOSS_AVERSE).sensitivity("gain", given={"drill": "yes", "oil": "dry"})
 
 
@@ -99,7 +99,7 @@ def test_files_keep_the_attitude(attitude: Any, suffix: str, tmp_path: Path) -> 
         ("kind = { exponential = 5 }", "the attitude is of the kind"),
         ('kind = "exponential"', "there is no tolerance"),
         ('kind = "exponential"\ntolerance = nan', "must be a finite number"),
-        ('kind = "piecewise"\npoints = [[0, 0], [0, 1]]', "utility must grow"),
+        ('kind = "piecewise"\npoints = [[0, 0], [0, 1]]', "utility must increase"),
         ('kind = "piecewise"\npoints = [[0, 0], [0, 1]]\ntolerance = 3', "the unknown entry 'tolerance'"),
     ],
 )

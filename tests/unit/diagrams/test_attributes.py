@@ -135,7 +135,7 @@ def test_questions_about_weights_that_have_no_answer_are_refused() -> None:
         care().weight_sensitivity("pian")
     with pytest.raises(ParameterError, match="cannot go from 0 to 2"):
         care().weight_sensitivity("pain", high=2)
-    with pytest.raises(ParameterError, match="does not move in straight lines"):
+    with pytest.raises(ParameterError, match="is not piecewise linear"):
         care(attitude=Exponential(1)).weight_sensitivity("pain")
     with pytest.raises(ParameterError, match="no attribute 'money'"):
         oil().weight_sensitivity("money")

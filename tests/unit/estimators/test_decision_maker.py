@@ -302,7 +302,7 @@ def test_only_a_classifier_can_be_decided_on(estimator: Any) -> None:
 @pytest.mark.parametrize("estimator", [Perceptron(), LinearRegression()])
 @pytest.mark.parametrize("calibrate", [None, "auto"])
 def test_a_classifier_without_probabilities_is_refused_by_name(estimator: Any, calibrate: str | None) -> None:
-    with pytest.raises(ParameterError, match=f"{type(estimator).__name__} gives no probabilities"):
+    with pytest.raises(ParameterError, match=f"{type(estimator).__name__} has no class probabilities"):
         bw.DecisionMaker(estimator, calibrate=calibrate).fit(X, Y)
 
 

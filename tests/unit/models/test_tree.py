@@ -155,7 +155,7 @@ def test_a_tree_decides_under_costs() -> None:
 
 def test_free_text_and_weights_that_are_not_counted_are_refused() -> None:
     texts = [{"t": f"many words of text {k}", "y": "ab"[k % 2]} for k in range(10)]
-    with pytest.raises(FitError, match="free text, which a tree cannot ask about"):
+    with pytest.raises(FitError, match="free text, which a tree cannot split on"):
         bw.fit(texts, "y", model="tree", kinds={"t": "text"})
     rows = [{**row, "w": 0.7} for row in WEATHER]
     with pytest.raises(ParameterError, match="whole numbers"):

@@ -56,12 +56,12 @@ def test_ten_thousand_columns_are_fitted_saved_and_refused_what_needs_all_pairs(
     model.save(tmp_path / "wide.bayeswise")
     again = bw.load(tmp_path / "wide.bayeswise")
     assert np.array_equal(again.predictive(X).stddev, model.predict(X, return_std=True)[1])
-    with pytest.raises(FitError, match="keeps no moments of so many columns"):
+    with pytest.raises(FitError, match="keeps no moments of this many columns"):
         model.partial_fit(X, y)
-    with pytest.raises(NotMergedError, match=r"no moments of so many columns.* Fix: fit all rows at once"):
+    with pytest.raises(NotMergedError, match=r"no moments of this many columns.* Fix: fit all rows at once"):
         model.merge(model)
     for change in (again.merge, again.forget):
-        with pytest.raises(NotMergedError, match=r"no moments of so many columns.* Fix: fit all rows at once"):
+        with pytest.raises(NotMergedError, match=r"no moments of this many columns.* Fix: fit all rows at once"):
             change(again)
     for refused in (bw.LinearRegression(prior="laplace"), bw.LinearRegression(prior=None)):
         with pytest.raises(TooLargeError, match=r"all pairs of 10,000 columns.*2\.4 GB; at most 2\.1"):

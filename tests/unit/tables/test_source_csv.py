@@ -270,7 +270,7 @@ def test_a_table_of_thousands_of_columns_comes_in_many_rows_at_once(tmp_path: Pa
 
 
 def test_options_of_databases_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ParameterError, match=r"table_name \(--table\) means nothing for t.csv"):
+    with pytest.raises(ParameterError, match=r"table_name \(--table\) does not apply to t.csv"):
         open_source(written(tmp_path, GOLF), table_name="golf")
 
 

@@ -102,7 +102,7 @@ class FitRequest:
         typed = [name for name in typed if name != "calibrate"]
         if typed:
             raise UsageError(
-                f"--like takes columns and settings from a model, so {option(typed[0])} has no say",
+                f"--like takes columns and settings from a model, so {option(typed[0])} cannot be given",
                 fix="leave out either of them",
             )
         if target is not None and like.schema.target is not None:
@@ -142,7 +142,7 @@ def _one_word(declared: Setting, pieces: Sequence[str], kind: ModelKind) -> Any:
     by_text = {str(choice).lower(): choice for choice in declared.choices}
     if len(pieces) > 1 or pieces[0].lower() not in by_text:
         raise UsageError(
-            f"{option(declared.name)} {' '.join(pieces)} means nothing in a {kind.name} model",
+            f"{option(declared.name)} {' '.join(pieces)} is not valid for a {kind.name} model",
             fix=f"write one of {', '.join(by_text)}",
         )
     return by_text[pieces[0].lower()]

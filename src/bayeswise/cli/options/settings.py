@@ -211,7 +211,9 @@ def _no_say(kind: ModelKind, key: str) -> UsageError:
 
     others = [other for other in MODELS if any(other in having for having in settings_by_option()[key].values())]
     choices = " or ".join(f"--model {other.name}" for other in others)
-    return UsageError(f"{option(key)} has no say in a {kind.name} model", fix=f"leave it out, or choose {choices}")
+    return UsageError(
+        f"{option(key)} is not an option of a {kind.name} model", fix=f"leave it out, or choose {choices}"
+    )
 
 
 def _read(each: Setting, value: Any, what: str) -> Any:
@@ -234,7 +236,7 @@ def _m_estimate(kind: ModelKind, shared: float, given: Mapping[str, Any]) -> dic
         raise ParameterError("--smoothing and --m-estimate exclude each other", fix="give one of them")
     if "smoothing" not in kind.declared():
         raise UsageError(
-            f"--m-estimate has no say in a {kind.name} model", fix="leave it out, or choose --model naive-bayes"
+            f"--m-estimate is not an option of a {kind.name} model", fix="leave it out, or choose --model naive-bayes"
         )
     if kind.group == "network":
         return {"prior": "m-estimate", "smoothing": shared}

@@ -62,7 +62,7 @@ def steps_of(model: Any, batch: Batch) -> Steps:
     if not isinstance(model, Classifier):
         raise KindError(
             "--steps shows a product of factors, and this model has none",
-            fix="leave it out, or ask a model of fit --model naive-bayes or gaussian-bayes",
+            fix="leave it out, or use a model of fit --model naive-bayes or gaussian-bayes",
         )
     return model.steps(batch)
 

@@ -49,7 +49,7 @@ def minimax_regret(costs: Any) -> Cautious:
     with np.errstate(over="ignore"):
         regret = table.table - table.table.min(axis=0)  # (n_actions, n_states)
     if not np.isfinite(regret).all():
-        raise CostError("the regret goes beyond the largest number", fix="write the costs in a larger unit")
+        raise CostError("the regret exceeds the largest float", fix="write the costs in a larger unit")
     return _cautious(table, regret)
 
 

@@ -129,7 +129,7 @@ def value_of_control(
     for place in places:
         if diagram.place(node) in graph.ancestors_of(diagram.network._parents, [place]):
             raise ParameterError(
-                f"the evidence on {diagram.names[place]!r} is a consequence of {node!r}, which shall be set",
+                f"the evidence on {diagram.names[place]!r} is a consequence of {node!r}, which is to be set",
                 fix="take that evidence back",
             )
     now = diagram.solve(evidence, exact=True)

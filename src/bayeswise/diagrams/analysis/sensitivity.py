@@ -131,7 +131,7 @@ def sensitivity(
     entry = entry_of(diagram, node, state, given)
     if entry.is_utility and diagram.attitude is not None:
         raise ParameterError(
-            f"under an attitude to risk the utility does not move in straight lines with {entry}",
+            f"under an attitude to risk the utility is not piecewise linear in {entry}",
             fix="ask about a probability, use tornado(), or with_attitude(None)",
         )
     bottom, top = _range(entry, low, high)
@@ -159,7 +159,7 @@ def weight_sensitivity(
         )
     if diagram.attitude is not None:
         raise ParameterError(
-            f"under an attitude to risk the utility does not move in straight lines with the weight of {attribute!r}",
+            f"under an attitude to risk the utility is not piecewise linear in the weight of {attribute!r}",
             fix="use with_attitude(None), or solve with_weights(...) at some values",
         )
     entry, total = WeightEntry(attribute, weights[attribute]), math.fsum(weights.values())

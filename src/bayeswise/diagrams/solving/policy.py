@@ -156,7 +156,7 @@ def _fitting(diagram: InfluenceDiagram, name: str, rule: Policy) -> Policy:
                 fix=guess(node, diagram.known(name)),
             )
         if states.labels != diagram.states(node):
-            raise ParameterError(f"the policy of {name!r} knows other states of {node!r}", fix="make it anew")
+            raise ParameterError(f"the policy of {name!r} knows other states of {node!r}", fix="make it again")
     _refuse_forbidden(diagram, rule)
     return replace(rule, expected=None, possible=None, best=None, reached=None)  # it is followed, not chosen
 

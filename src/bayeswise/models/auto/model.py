@@ -230,7 +230,7 @@ class AutoModel(ProbabilityModel):
         """Those of the first member that keeps any."""
         if not self.exact_members:
             raise FitError(
-                f"{self.members[0].name} keeps weights, not the rows' statistics", fix="learn the remaining rows anew"
+                f"{self.members[0].name} keeps weights, not the rows' statistics", fix="fit the remaining rows again"
             )
         found: Grouped[Product] = self.exact_members[0].model.statistics
         return found
@@ -310,7 +310,7 @@ class AutoModel(ProbabilityModel):
         return FitError(
             f"{', '.join(names)} {'keeps' if len(names) == 1 else 'keep'} weights, not the rows' statistics: no row "
             "can come or go",
-            fix="fit all rows that shall count (forget --rows REMAINING), or a model of counts: model='naive-bayes'",
+            fix="fit all rows that are to count (forget --rows REMAINING), or a model of counts: model='naive-bayes'",
         )
 
     def _exact_or_refused(self) -> tuple[Member, ...]:

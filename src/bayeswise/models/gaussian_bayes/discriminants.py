@@ -133,7 +133,7 @@ def fisher_projection(
     if not 0 <= chosen <= most:
         classes = "one class has no direction" if n_classes == 1 else f"{n_classes} classes have {most} directions"
         what = f"{classes} of {len(names)} columns between them; asked for {n_components}"
-        raise ParameterError(what, fix="ask for fewer, or leave the number out")
+        raise ParameterError(what, fix="choose fewer, or leave the number out")
     n, columns = moments.weight, moments.columns
     within, floor = moments.scatter.sum(axis=0) / n.sum(), settings.variance_floor
     if within.ndim == 1:

@@ -166,7 +166,7 @@ def refuse_square(n_columns: int) -> None:
         raise TooLargeError(
             f"a matrix of all pairs of {n_columns:,} columns would take {8e-9 * n_columns**2:,.1f} GB; "
             f"at most {8e-9 * MOST_ENTRIES:.1f} are taken",
-            fix="ask for variances, which `model.densities.spreads` keeps as stddev, or for fewer columns",
+            fix="use variances, which `model.densities.spreads` keeps as stddev, or fewer columns",
         )
 
 

@@ -48,9 +48,7 @@ class Predictive:
         """(n_rows,) E[y | row]; undefined (an error) for a student-t of at most one degree of freedom."""
         if self.kind == "student-t" and np.any(np.asarray(self.df) <= 1):
             least = float(np.min(self.df))
-            raise ParameterError(
-                f"a student-t of {least:g} degrees of freedom has no mean", fix="ask for quantile(0.5)"
-            )
+            raise ParameterError(f"a student-t of {least:g} degrees of freedom has no mean", fix="use quantile(0.5)")
         return self.location
 
     @property

@@ -67,7 +67,7 @@ class AveragedSettings(Relevance, NaiveBayesSettings):
         for each in fields(NaiveBayesSettings):
             if each.name not in declared(Counts) and getattr(self, each.name) != each.default:
                 raise ParameterError(
-                    f"{each.name} means nothing where parameters are averaged over", fix="leave it out"
+                    f"{each.name} has no effect where parameters are averaged over", fix="leave it out"
                 )
 
     def check_columns(self, columns: Iterable[str]) -> None:

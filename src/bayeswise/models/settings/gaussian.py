@@ -57,7 +57,7 @@ class GaussianBayesSettings(Settings):
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.prior is not None and len(self.prior.mean) > 1:
-            raise ParameterError("prior has several groups", fix="give one prior, which counts for every class")
+            raise ParameterError("prior has several groups", fix="give one prior, which holds for every class")
         if self.is_bayesian and not self.is_full:
             raise ParameterError(
                 f"a prior of covariances and the Student-t predictive do not go with covariance={self.covariance!r}",

@@ -51,7 +51,7 @@ def learned(
     check_declared(settings.class_prior, columns)
     if columns.texts:
         raise FitError(
-            f"column {columns.texts[0]!r} is free text, which a tree cannot ask about",
+            f"column {columns.texts[0]!r} is free text, which a tree cannot split on",
             fix=f"leave it out, or declare it a category with {keep(columns.texts[0], 'category')}",
         )
     return grown_from(source, columns, settings, progress)

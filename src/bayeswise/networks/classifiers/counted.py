@@ -180,7 +180,7 @@ class Counted:
     @property
     def needed_pairs(self) -> PairTable:
         if self.pairs is None:
-            raise FitError("the model holds no counts of pairs of columns", fix="fit it anew with this structure")
+            raise FitError("the model holds no counts of pairs of columns", fix="fit it again with this structure")
         return self.pairs
 
 

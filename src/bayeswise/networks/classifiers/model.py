@@ -58,14 +58,14 @@ class NetworkClassifierModel(Classifier):
         lacks = (needs == "pairs" and holds not in ("pairs", "triples")) or (needs == "triples" and holds != "triples")
         if (needs == "families") != kept or lacks:
             raise ParameterError(
-                f"the structure {self.settings.structure!r} cannot be had from these counts", fix="fit it anew"
+                f"the structure {self.settings.structure!r} cannot be computed from these counts", fix="fit it again"
             )
         if self.settings.incomplete == "em" and INCOMPLETE not in self.statistics.part.parts:
-            raise ParameterError("the rows with missing cells were not kept", fix="fit it anew with missing='em'")
+            raise ParameterError("the rows with missing cells were not kept", fix="fit it again with missing='em'")
         if self.settings.class_prior is not None and self.graph_kept is not None and self.graph_kept.class_parents:
             raise ParameterError(
                 "the class has parents in this graph and so no prior of its own",
-                fix="fit it anew with class_prior={...} (--prior CLASS=P)",
+                fix="fit it again with class_prior={...} (--prior CLASS=P)",
             )
 
     @property
@@ -119,7 +119,7 @@ class NetworkClassifierModel(Classifier):
         """Which columns a column depends on."""
         if self.settings.structure in AVERAGES:
             raise ParameterError(
-                "an average over superparents has no single graph", fix="ask for model.superparent_network(column)"
+                "an average over superparents has no single graph", fix="use model.superparent_network(column)"
             )
         if self.graph_kept is not None:
             return self.graph_kept
@@ -144,7 +144,7 @@ class NetworkClassifierModel(Classifier):
     def superparent_network(self, column: str) -> BeliefNetwork:
         """The network in which every column depends on this one: one of those that "aode" averages."""
         if not isinstance(self.scores, SuperparentScores):
-            raise ParameterError("only the structure 'aode' has superparents", fix="ask for model.network")
+            raise ParameterError("only the structure 'aode' has superparents", fix="use model.network")
         place = self.coding.columns.index(find_name(column, self.coding.columns, where="the model"))
         return self._named(self.scores.one(place))
 

@@ -156,7 +156,7 @@ def account_of(
         twice = next(name for name in hard if name in likelihoods)
         raise ParameterError(f"node {twice!r} has hard and soft evidence", fix="give it one of them")
     if network.names[network.place(node)] in hard:
-        raise ParameterError(f"node {node!r} is observed: there is nothing to explain", fix="ask for another node")
+        raise ParameterError(f"node {node!r} is observed: there is nothing to explain", fix="choose another node")
     posterior = network.query(node, hard, soft=likelihoods)
     chosen = posterior.best if state is None else network.states(node)[network.code(node, state)]
     prior = network.query(node)
@@ -257,7 +257,7 @@ def mutual_information(
     """
     seen = dict(by_node(evidence))
     if network.names[network.place(node)] in seen:
-        raise ParameterError(f"node {node!r} is observed: nothing can say more about it", fix="ask for another node")
+        raise ParameterError(f"node {node!r} is observed: nothing can say more about it", fix="choose another node")
     before = network.marginals(seen, soft=soft)
     given, hinted = ([network.place(name) for name in names] for names in (seen, soft or {}))
     touched = graph.reachable(network._parents, [network.place(node)], given, hinted)

@@ -141,7 +141,7 @@ def sensitivities(
     engine = network.engine
     found = engine.finding(evidence, soft)
     if target in found.states:
-        raise ParameterError(f"node {query!r} is observed: no table matters to it", fix="ask for another node")
+        raise ParameterError(f"node {query!r} is observed: no table matters to it", fix="choose another node")
     network.query(query, evidence, soft=soft)  # impossible evidence is named here
     places = range(len(network)) if tables is None else [network.place(name) for name in names_of(tables)]
     return sorted(_functions(network, target, found, places), key=lambda each: -round(each.impact, 12))
@@ -156,7 +156,7 @@ def _functions(network: BeliefNetwork, target: int, found: Finding, places: Iter
     if work > _MOST_WORK:
         raise TooLargeError(
             f"the functions of {sum(own[place].size for place in places)} entries would take too long",
-            fix="ask for fewer tables: sensitivity(..., tables=[...])",
+            fix="choose fewer tables: sensitivity(..., tables=[...])",
         )
     codes, pairs = found.codes(len(network)), found.pairs()
 

@@ -56,7 +56,7 @@ def gibbs(
     target = network.place(node)
     found = network.engine.finding(evidence, soft)
     if target in found.states:
-        raise ParameterError(f"node {node!r} is observed", fix="ask for another node")
+        raise ParameterError(f"node {node!r} is observed", fix="choose another node")
     if n_rows < 10 * N_CHAINS:
         raise ParameterError(
             f"n_rows is {n_rows}", fix=f"choose {10 * N_CHAINS} or more, 10 for each of {N_CHAINS} chains"

@@ -239,7 +239,7 @@ def _refuse_hidden_in_search(rows: CodedRows) -> None:
     for place, name in enumerate(rows.names):
         if len(rows.codes) and rows.hidden[place]:
             raise ParameterError(
-                f"{name} has no cell: rows do not tell what a hidden node depends on",
+                f"{name} has no cell: rows do not show what a hidden node depends on",
                 fix="give the graph, parents={...} (--graph FILE), or leave the column out",
             )
 

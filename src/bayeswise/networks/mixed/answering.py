@@ -50,7 +50,7 @@ def known_of(network: MixedNetwork, evidence: Evidence | None, do: Evidence | No
             states[place] = network.discrete.code(name, value)
     both = sorted(set(evidence or {}) & set(do or {}))
     if both:
-        raise ParameterError(f"{both[0]!r} is observed and set by hand", fix="give it once")
+        raise ParameterError(f"{both[0]!r} is both observed and set", fix="give it once")
     return Known(states, numbers, frozenset(network.place(name) for name in do or {}))
 
 

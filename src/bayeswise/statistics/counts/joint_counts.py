@@ -39,7 +39,7 @@ class JointCounts(Additive):
 
     def refuse_impossible(self) -> None:
         if len(self.declared) != len(self.levels):
-            raise SchemaError("joint counts of so many columns have declared levels of another number")
+            raise SchemaError("joint counts have declared levels for another number of columns")
         for levels, declared in zip(self.levels, self.declared, strict=True):
             refuse_levels(levels, declared)
         refuse_amounts([self.weight, self.incomplete, self.weight.sum()], "the count of a combination")

@@ -177,7 +177,7 @@ class LevelCoder:
         if label is None:
             raise KindError(
                 f"column {self.name!r} has {self.label_type} labels; found {quoted(level)!r}",
-                fix=f"correct the cell, or learn anew with {keep(self.name, 'category')}",
+                fix=f"correct the cell, or fit again with {keep(self.name, 'category')}",
             )
         if self.declared is not None:
             raise self._undeclared(label)
@@ -202,7 +202,7 @@ class LevelCoder:
         return SchemaError(
             f"column {self.name!r} has the level {quoted(label)!r}, which is not among the declared ones: {declared}",
             fix=f"correct the cell, declare it in levels={{{self.name!r}: [...]}}"
-            + (f", or learn anew with {keep(self.name, 'number')}" if self.label_type == "integer" else ""),
+            + (f", or fit again with {keep(self.name, 'number')}" if self.label_type == "integer" else ""),
         )
 
 

@@ -120,7 +120,7 @@ class Report:
                 error = SchemaError if learning else KindError
                 raise error(
                     f"column {name!r} is a number, but in {description} {count}",
-                    fix=f"correct these cells, or learn anew with {keep(name, 'category')}",
+                    fix=f"correct these cells, or fit again with {keep(name, 'category')}",
                 )
         if learning and self.heaviest is not None:
             refuse_all_zero(self.heaviest, self.rows, _where_weights(schema.weight if self.in_column else None))
@@ -366,5 +366,5 @@ def _refuse_no_count(column: Column, values: FloatArray, chunk: Chunk) -> None:
         row = int(np.argmax(wrong))
         raise KindError(
             f"column {column.name!r} is a count, but row {row_number(chunk.first_row + row)} holds {values[row]:g}",
-            fix=f"correct the cell, or learn anew with {keep(column.name, 'number')}",
+            fix=f"correct the cell, or fit again with {keep(column.name, 'number')}",
         )

@@ -109,5 +109,5 @@ def check_storage(column: Column, raw: RawColumn, source: Source) -> None:
         meant = f"{column.labels} labels" if column.kind in LABELLED else f"a {column.kind}"
         raise KindError(
             f"column {column.name!r} is {meant} in the model, but {source.description} stores it as {stored}",
-            fix="convert the column, or learn anew with the kind that it has here",
+            fix="convert the column, or fit again with the kind that it has here",
         )

@@ -175,10 +175,10 @@ def _kinds(
             choices = ", ".join(map(repr, KINDS))
             raise ParameterError(f"kind of column {name!r} is {kind!r}", fix=f"choose one of {choices}")
         if name in levels and kind not in LABELLED:
-            raise ParameterError(f"column {name!r} has levels and cannot be {kind}", fix="ask for one of both")
+            raise ParameterError(f"column {name!r} has levels and cannot be {kind}", fix="give one of them")
     for name in map(names.find, ignore):
         if by_kind.get(name, "ignored") != "ignored" or name in levels:
-            raise ParameterError(f"column {name!r} is to be kept and to be ignored", fix="ask for one of both")
+            raise ParameterError(f"column {name!r} is to be kept and to be ignored", fix="give one of them")
         by_kind[name] = "ignored"
     return by_kind
 
@@ -189,7 +189,7 @@ def _check_roles(target: str | None, weight: str | None, overrides: Mapping[str,
     if target is not None and overrides[target].kind not in (None, *LABELLED):
         raise ParameterError(
             f"column {target!r} is the target and cannot be {overrides[target].kind}",
-            fix="ask for 'category' or nothing",
+            fix="use 'category', or leave it out",
         )
     if weight is not None and overrides[weight].kind is not None:
         raise ParameterError(f"column {weight!r} is the weight and has no kind", fix="leave it out of kinds and ignore")

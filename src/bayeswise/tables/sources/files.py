@@ -154,7 +154,7 @@ def _copy(stream: Piped, path: Path, name: str, most: int | None) -> None:
             raise SourceError(f"{name} cannot be read: {problem.strerror or problem}", fix="check the pipe") from None
         raise SourceError(
             f"{name} does not fit into {path.parent.parent}, where temporary files go",
-            fix="set TMPDIR to a folder with more room, or name a file in its place",
+            fix="set TMPDIR to a folder with more room, or name a file instead",
         ) from None
 
 

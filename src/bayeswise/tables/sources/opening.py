@@ -74,7 +74,7 @@ def refuse(options: Options, names: Sequence[str], what: str) -> None:
     """Options that say nothing about this kind of table are not passed over."""
     for name in names:
         if getattr(options, name) is not None:
-            raise ParameterError(f"{_TYPED.get(name, name)} means nothing for {what}", fix="leave it out")
+            raise ParameterError(f"{_TYPED.get(name, name)} does not apply to {what}", fix="leave it out")
 
 
 def _is_paths(table: object) -> bool:

@@ -163,7 +163,7 @@ class Sessions:
         session = self.get(name)
         with session.lock:
             if session.case is None or session.case["ask"]["row"] != row:
-                raise ConflictError(f"row {row} is not asked any more", fix="look at the case that is asked now")
+                raise ConflictError(f"row {row} is no longer being asked", fix="answer the current question")
             session.tell(answer)
             session.read()
         return session

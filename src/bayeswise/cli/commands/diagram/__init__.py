@@ -37,8 +37,8 @@ class Answering:
         typer.Option(
             "--risk-tolerance",
             metavar="SUM",
-            help="Maximize exponential utility with this risk tolerance: the largest SUM at which winning SUM or losing "
-            "SUM/2 at even odds is acceptable (below 0: risk-seeking).",
+            help="Maximize exponential utility with this risk tolerance: the largest SUM at which winning SUM or "
+            "losing SUM/2 at even odds is acceptable (below 0: risk-seeking).",
         ),
     ] = None
     utility_points: Annotated[

@@ -233,7 +233,9 @@ def _take_classes(journal: Journal, known: Sequence[Label]) -> None:
 def _refuse_other(classes: Sequence[Label], known: Sequence[Label]) -> None:
     other = [label for label in classes if label not in known]
     if other:
-        raise UsageError(f"the model does not know the class {other[0]!r}", fix="leave out --from, and begin anew")
+        raise UsageError(
+            f"the model does not know the class {other[0]!r}", fix="leave out --from, to start from scratch"
+        )
 
 
 def _check(header: dict[str, Any], target: str, folder: str) -> None:

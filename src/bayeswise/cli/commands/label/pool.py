@@ -115,7 +115,9 @@ def as_label_like(name: str, classes: Sequence[Label]) -> Label:
     """
     label = as_label(name, label_type_of(classes), textual=True)
     if label is None:
-        raise UsageError(f"{name!r} is not of type {label_type_of(classes)} as other classes are", fix="name it alike")
+        raise UsageError(
+            f"{name!r} is not of type {label_type_of(classes)} as other classes are", fix="use a name of that type"
+        )
     return label
 
 
@@ -156,7 +158,7 @@ class SessionFiles:
         for path in (self.table, self.model):
             if path.exists():
                 raise UsageError(
-                    f"{shortened(path)} is there already, and there is no journal {_where(path, self.folder)}",
+                    f"{shortened(path)} already exists, and there is no journal {_where(path, self.folder)}",
                     fix="name another session, or move the file away",
                 )
 

@@ -135,6 +135,6 @@ def refuse_what_it_lacks(model: Any, typed: dict[str, Any]) -> None:
         )
     if typed["--flip"] and not (model.capabilities.alternatives or model.capabilities.changes):
         raise KindError(
-            "--flip changes columns one by one, and in this model they go together",
-            fix="leave it out, or ask a model of fit --model auto, naive-bayes or logistic",
+            "--flip changes columns one at a time, and in this model they interact",
+            fix="leave it out, or use a model of fit --model auto, naive-bayes or logistic",
         )

@@ -85,7 +85,7 @@ def answering(model: Any, path: str, *, proba: bool, evidence: bool, quantiles: 
             raise UsageError("--quantiles is about numbers, and this model answers with a class", fix="use --proba")
         if evidence and not model.capabilities.row_probability:
             raise KindError(
-                f"{path} holds a model of classes given rows, which knows nothing of how likely a row is",
+                f"{path} holds a model of classes given rows, which has no p(row)",
                 fix="leave out --evidence, or fit --model gaussian or naive-bayes",
             )
         return Route(

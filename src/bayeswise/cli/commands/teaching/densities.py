@@ -73,7 +73,9 @@ def run(
     if (model is None) == (not classes):
         raise UsageError("a model or classes are needed", fix=f"name a model file, or add {_EXAMPLE}")
     if boundary and costs is not None:
-        raise UsageError("--boundary parts classes, and --costs makes regions of actions", fix="leave one of them out")
+        raise UsageError(
+            "--boundary separates classes, and --costs makes regions of actions", fix="leave one of them out"
+        )
     check_picture(png, [] if model is None else [model])
     names = list(column or ())
     if len(names) > 1 or rows is not None:

@@ -239,7 +239,7 @@ def refuse_separated(features: Features, loss: SoftmaxLoss, point: Point) -> Non
     shown = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
     how = "each by itself " if alone and len(names) > 1 else "together " if len(names) > 1 else ""
     raise FitError(
-        f"without a prior the weights grow for ever: {shown} {how}separate{'s' * (len(names) == 1)} the classes",
+        f"without a prior the weights diverge: {shown} {how}separate{'s' * (len(names) == 1)} the classes",
         fix="choose prior='gaussian' (--prior gaussian), which keeps them finite, or leave these columns out",
     )
 

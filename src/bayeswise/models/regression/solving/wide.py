@@ -100,8 +100,8 @@ class WideModel(FoundModel):
 
     def not_merged(self) -> NotMergedError:
         return NotMergedError(
-            "the model keeps no moments of so many columns",
-            fix="fit all rows at once, or begin with partial_fit of bw.LinearRegression",
+            "the model keeps no moments of this many columns",
+            fix="fit all rows at once, or start with partial_fit of bw.LinearRegression",
         )
 
     def regression_facts(self) -> RegressionFacts:
