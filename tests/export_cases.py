@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache, partial
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 
 import bayeswise as bw
 from bayeswise.families import NormalInverseWishart
+from bayeswise.models.auto.pooling import LogLinear
 from tests.model_cases import FAMILIES, a_table, family_table
 from tests.paths import EXAMPLES
 
@@ -80,6 +82,11 @@ def _with_prior(case: tuple[Any, Table], shares: dict[str, float]) -> tuple[Any,
     return model.changed(class_prior=shares), rows
 
 
+def _pooled(case: tuple[Any, Table], pool: LogLinear | None) -> tuple[Any, Table]:
+    model, rows = case
+    return replace(model, pool=pool), rows
+
+
 def first(table: Table, n_rows: int) -> Table:
     return {name: cells[:n_rows] for name, cells in table.items()}
 
@@ -142,6 +149,8 @@ def cases() -> dict[str, Case]:
     shares = {"yes": 0.2, "no": 0.3, "maybe": 0.5}
     found["prior"] = partial(_fitted, every, "class", "naive-bayes", class_prior=shares)
     found["prior of auto"] = lambda: _with_prior(CASES["mixed auto"](), shares)
+    found["auto, posteriors averaged"] = lambda: _pooled(CASES["mixed auto"](), None)
+    found["auto, logarithms averaged"] = lambda: _pooled(CASES["mixed auto"](), LogLinear(1.7, 1e-4))
     return found
 
 

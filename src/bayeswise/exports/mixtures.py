@@ -117,10 +117,10 @@ def _interpolated(p: Expression, x: list[float], y: list[float]) -> Expression:
 
 
 def mixture(model: AutoModel, row: Row, scores_of: Callable[[object, Row], Scores]) -> Scores:
-    """log sum_k w_k p_k(class | row), calibrated, under the prior that was set."""
-    parts: list[Scores] = []
+    """The log posterior of all members, pooled and calibrated, under the prior that was set."""
+    parts: list[Scores] = []  # of each member, by class
     possible = []
-    for member, weight in zip(model.members, model.weights.tolist(), strict=True):
+    for member in model.members:
         if isinstance(member.inputs, AsTrees):
             scores = _scores_of_trees(member.inputs, NumbersRow(member.inputs.base, row, model.vocabularies))
         elif isinstance(member.inputs, AsNumbers):
@@ -131,16 +131,27 @@ def mixture(model: AutoModel, row: Row, scores_of: Callable[[object, Row], Score
         possible.append(shares.possible)
         prior = log_posterior(member.model.log_prior[None])[0].tolist()  # the answer to a row that is impossible
         answers = zip(shares.log_probability, prior, strict=True)
-        own = [choose(shares.possible, each, number(at)) + float(np.log(weight)) for each, at in answers]
+        own = [choose(shares.possible, each, number(at)) for each, at in answers]
         place = Vocabulary(model.classes).positions_in(Vocabulary(member.model.classes)).tolist()
         parts.append([own[k] if k >= 0 else number(IMPOSSIBLE) for k in place])
-    mixed = [log_sum_exp(of_class) for of_class in zip(*parts, strict=True)]
-    after = calibrated(model.calibration, mixed)
+    after = calibrated(model.calibration, _pooled(model, parts))
     every = either(*possible)  # as the mixture itself, which refuses a row that all members find impossible
     after = [choose(every, each, number(IMPOSSIBLE)) for each in after]
     if model.settings.class_prior is None:
         return after
     return [each + number(shift) for each, shift in zip(after, model.log_prior_shift.tolist(), strict=True)]
+
+
+def _pooled(model: AutoModel, parts: Sequence[Scores]) -> Scores:
+    """The mean of posteriors, or of their logarithms."""
+    by_class, weights = list(zip(*parts, strict=True)), model.weights.tolist()
+    pool = model.pool
+    if pool is None:
+        log_weights = np.log(model.weights).tolist()
+        return [log_sum_exp([own + w for own, w in zip(of_class, log_weights, strict=True)]) for of_class in by_class]
+    log_kept, log_even = float(np.log1p(-pool.least)), number(float(np.log(pool.least / len(by_class))))
+    held = [[log_sum_exp([own + log_kept, log_even]) for own in of_class] for of_class in by_class]
+    return [total(own * (pool.power * w) for own, w in zip(of_class, weights, strict=True)) for of_class in held]
 
 
 def _scores_of_trees(inputs: AsTrees, row: NumbersRow) -> Scores:

@@ -93,6 +93,7 @@ _NAMES["auto"] = (
     "models.auto.boosted_trees.AsTrees",
     "models.auto.boosted_trees.Trees",
     "models.auto.inputs.WithoutTexts",
+    "models.auto.pooling.LogLinear",
     "posteriors.calibration_maps.*",
     *dict.fromkeys(name for kind in _MEMBERS for name in (*_NAMES[kind], _SETTINGS[kind])),
 )

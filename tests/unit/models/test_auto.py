@@ -13,7 +13,7 @@ import pytest
 import bayeswise as bw
 from bayeswise.evaluation.model_comparison import compare_models
 from bayeswise.foundation.errors import FitError, ImpossibleEvidenceError, KindError, ParameterError, TooLargeError
-from bayeswise.models.auto import candidates, learning
+from bayeswise.models.auto import candidates, learning, weighing
 from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Extent
 from bayeswise.models.auto.durations import seconds_for
 from bayeswise.models.auto.inputs import AsNumbers, Crossing
@@ -394,7 +394,7 @@ def test_a_calibration_that_cannot_be_worth_its_numbers_is_not_fitted(monkeypatc
     def refuse(*_: Any, **__: Any) -> Any:
         raise AssertionError("35 free numbers cost more nats than six classes easily told apart can lose")
 
-    monkeypatch.setattr(learning, "fit_calibration", refuse)
+    monkeypatch.setattr(weighing, "fit_calibration", refuse)
     g = np.random.default_rng(0)
     kind = np.arange(120) % 6
     x = 8.0 * kind[:, None] + g.normal(size=(120, 2))

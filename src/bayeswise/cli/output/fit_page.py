@@ -105,6 +105,8 @@ def mixture_lines(facts: Mapping[str, Any]) -> Iterator[Text]:
     mixture = facts["mixture"]
     what = "The best model" if len(mixture["members"]) == 1 else "All together, weights chosen without the row"
     yield Text(f"\n{what}: log-loss {_loss(mixture['log_loss'])} on {mixture['rows']:,} left-out rows")
+    if mixture["power"] is not None:
+        yield Text(f"their log-odds are averaged, times {mixture['power']:.3g}")
     if mixture["calibration"] != "none":
         yield Text(f"calibrated: {mixture['calibration']}")
     if mixture["age"]:

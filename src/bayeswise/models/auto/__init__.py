@@ -8,8 +8,10 @@ candidates.py     the models that are tried, which of them apply, and in which o
 durations.py      how long candidates take, for a time within which all must be done
 whole_table.py    all rows as one batch, in an order of their own
 left_out.py       what each candidate says of rows that it never saw
-stacking.py       weights on the simplex that maximise the left-out log score, with a certificate
-learning.py       from a table to members, weights and a calibration
+stacking.py       weights of posteriors that maximise the left-out log score, with a certificate
+pooling.py        weights of logarithms, with a certificate: members that agree are surer together
+weighing.py       which pool, weights and calibration left-out rows call for
+learning.py       from a table to candidates that were tried, and the mixture of them
 model.py          the mixture: answers, merges, forgets
 explaining.py     the mixture's log-odds, split by column
 """

@@ -2,13 +2,15 @@
 
 A member's log joint is a sum over columns: log p_k(state, row) = prior_k(state) + sum_j c_kj(state). The mixture's is
 not, so the columns are brought in all together, a little at a time. With t from 0 (priors only) to 1 (the whole row),
-p_k(t) = softmax(prior_k + t sum_j c_kj) and p(t) = sum_k w_k p_k(t), column j moves log p(state) by
+p_k(t) = softmax(prior_k + t sum_j c_kj) and p(t) the pool of all p_k(t), column j moves log p(state) by
 
-    integral over t of   sum_k r_k(state, t) [c_kj(state) - sum_s p_k(s, t) c_kj(s)],      r_k = w_k p_k / p
+    integral over t of   m_j(state, t) - sum_s p(s, t) m_j(s, t),
+    m_j(state, t) = sum_k r_k(state, t) [c_kj(state) - sum_s p_k(s, t) c_kj(s)],      r_k = d log p / d log p_k
 
-(the Aumann-Shapley value of the column). All columns together move it from the mixture of priors to the posterior: the
-parts add up. A text comes in as its words, where members tell them apart. What the calibration adds to that stands in a
-line of its own.
+(the Aumann-Shapley value of the column). Where posteriors are averaged, r_k = w_k p_k / p; where their logarithms are,
+r_k = power w_k (1 - least) p_k / q_k. All columns together move it from the pool of priors to the posterior: the parts
+add up. A text comes in as its words, where members tell them apart. What the calibration adds to that stands in a line
+of its own.
 """
 
 from __future__ import annotations
@@ -24,7 +26,6 @@ from bayeswise.explanations.alternatives import number_grid
 from bayeswise.explanations.answered import AnsweredAccount
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import KindError
-from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.auto.candidates import Member
 from bayeswise.models.auto.inputs import AsNumbers
 from bayeswise.posteriors.normalise import log_posterior
@@ -51,8 +52,8 @@ def account_of(model: AutoModel, batch: Batch) -> Account:
     pieces = list(dict.fromkeys([*((name, "") for name in columns), *(piece for own in told for piece in own)]))
     nothing = np.zeros(len(model.classes))
     terms = np.stack([[own.get(piece, nothing) for piece in pieces] for own in told])  # (n_members, n_pieces, n_states)
-    moved = _integrated(np.log(model.weights), log_priors, terms)  # (n_pieces, n_states)
-    log_start = log_sum_exp((log_priors + np.log(model.weights)[:, None]).T)
+    moved = _integrated(model, log_priors, terms)  # (n_pieces, n_states)
+    log_start = model.log_pooled(log_priors[:, None])[0]
     log_mixed = log_posterior(model.log_mixture(batch))[0]
     log_answer = log_posterior(model.log_relative(batch))[0]
     possible = np.isfinite(log_start) & np.isfinite(log_answer) & np.isfinite(log_mixed)
@@ -168,7 +169,7 @@ def _named_words(member: Member, batch: Batch) -> dict[str, str]:
     }
 
 
-def _integrated(log_weights: FloatArray, log_priors: FloatArray, terms: FloatArray) -> FloatArray:
+def _integrated(model: AutoModel, log_priors: FloatArray, terms: FloatArray) -> FloatArray:
     """(n_pieces, n_states) what each piece moves, by Gauss-Legendre quadrature along the path."""
     nodes, shares = np.polynomial.legendre.leggauss(_NODES)
     total = terms.sum(axis=1)  # (n_members, n_states)
@@ -177,13 +178,22 @@ def _integrated(log_weights: FloatArray, log_priors: FloatArray, terms: FloatArr
         for node, share in zip(nodes.tolist(), shares.tolist(), strict=True):
             t = (piece + 0.5 * (node + 1.0)) / _PIECES
             log_own = log_posterior(log_priors + t * total)  # (n_members, n_states)
-            log_joint = log_own + log_weights[:, None]
-            log_mixed = log_sum_exp(log_joint.T)  # (n_states,)
-            with np.errstate(invalid="ignore"):
-                blame = np.where(np.isfinite(log_mixed), np.exp(log_joint - log_mixed), 0.0)
+            log_mixed = model.log_pooled(log_own[:, None])[0]  # (n_states,)
             away = terms - np.einsum("ks,kjs->kj", np.exp(log_own), terms)[:, :, None]
-            moved += share / (2.0 * _PIECES) * np.einsum("ks,kjs->js", blame, away)
+            of_piece = np.einsum("ks,kjs->js", _responsibility(model, log_own, log_mixed), away)
+            of_piece -= (np.exp(log_mixed) * of_piece).sum(axis=1, keepdims=True)
+            moved += share / (2.0 * _PIECES) * of_piece
     return moved
+
+
+def _responsibility(model: AutoModel, log_own: FloatArray, log_mixed: FloatArray) -> FloatArray:
+    """(n_members, n_states) by how much the log pool grows with the log posterior of each member."""
+    if model.pool is not None:
+        kept = np.exp(log_own + np.log1p(-model.pool.least) - model.pool.log_shares(log_own))
+        return np.asarray(model.pool.power * model.weights[:, None] * kept)
+    with np.errstate(invalid="ignore"):
+        share = np.exp(log_own + np.log(model.weights)[:, None] - log_mixed)
+    return np.where(np.isfinite(log_mixed), share, 0.0)
 
 
 def _spread(missed: FloatArray, moved: FloatArray) -> FloatArray:

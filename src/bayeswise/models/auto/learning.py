@@ -11,27 +11,18 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import BayeswiseError, FitError, ParameterError
-from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.threads import algebra_on_one_thread
 from bayeswise.models.auto.candidates import CANDIDATES, TOO_FAR, Candidate, Extent, Inputs, Member
 from bayeswise.models.auto.durations import Clock, seconds_for
 from bayeswise.models.auto.explaining import offered_numbers
 from bayeswise.models.auto.left_out import LeftOut, left_out, n_folds_for, with_word_weight
 from bayeswise.models.auto.model import AutoModel, CandidateScore
-from bayeswise.models.auto.stacking import (
-    NEGLIGIBLE,
-    NEGLIGIBLE_OF_MANY,
-    UNPROVEN,
-    Stacked,
-    hopeful,
-    risks,
-    stacked,
-)
+from bayeswise.models.auto.stacking import NEGLIGIBLE, NEGLIGIBLE_OF_MANY, UNPROVEN
+from bayeswise.models.auto.weighing import LeftOutRows
 from bayeswise.models.auto.whole_table import gathered
 from bayeswise.models.from_table import check_declared, divided, schema_for
 from bayeswise.models.settings.auto import AutoSettings, seconds_of
-from bayeswise.posteriors.calibration import fit_calibration, turns
-from bayeswise.posteriors.calibration_maps import AsItIs, Calibration
+from bayeswise.posteriors.calibration import turns
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.labels import Label
@@ -41,7 +32,6 @@ from bayeswise.tables.schema.schema import Schema
 
 MOST_CHOOSING = 10_000  # rows that candidates are tried on: more of them estimate, but no longer choose
 MANY, FEWER_CHOOSING = 200_000, 5_000  # of so many rows, which take their time to estimate, fewer choose
-_SCORE_FOLDS = 5
 _FAILURES = (BayeswiseError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 
 Tell = Callable[[str], None]
@@ -219,26 +209,28 @@ class Trials:
     # -- weights ----------------------------------------------------------------------------------------------
     def weighed(self, settings: AutoSettings) -> AutoModel:
         """The mixture of the candidates that were tried, or the best of them."""
-        share = np.stack([self._of_truth(trial.left_out.posterior) for trial in self.done])  # (n_members, n_rows)
-        log_share = np.stack([trial.left_out.log_own for trial in self.done])
-        losses = np.array([_mean_loss(each, self.row_weights) for each in log_share])
+        whole = self.chosen is self.rows
+        left_out = LeftOutRows(
+            np.stack([trial.left_out.posterior for trial in self.done]),
+            np.stack([trial.left_out.log_own for trial in self.done]),
+            self.truth,
+            self.row_weights,
+            np.array([not trial.member.learns_weights for trial in self.done]),
+            NEGLIGIBLE if whole else NEGLIGIBLE_OF_MANY,
+        )
         if settings.choose == "best":
-            at_risk = risks(share, self.row_weights)
-            paid = at_risk if settings.costs is None else self._costs(settings.costs)
-            first = int(np.lexsort([at_risk, paid])[0])  # of equal costs, the one of least risk
-            kept, found = np.array([first]), Stacked(np.ones(1), 0.0)
-            calibration = self._calibration(settings.calibrate, self._mixed(kept, found.weights))
+            paid = None if settings.costs is None else self._costs(settings.costs)
+            found, log_loss = left_out.best(paid, settings.calibrate)
         else:
-            kept, found, calibration = self._mixture(share, settings.calibrate)
-        weights = dict(zip(kept.tolist(), found.weights.tolist(), strict=True))
+            found, log_loss = left_out.mixture(settings.calibrate)
+        weights = dict(zip(found.kept.tolist(), found.weights.tolist(), strict=True))
         scores = tuple(
             CandidateScore(
-                trial.candidate.name, float(losses[k]), self._error(trial), trial.left_out.how, weights.get(k, 0.0)
+                trial.candidate.name, float(loss), self._error(trial), trial.left_out.how, weights.get(k, 0.0)
             )
-            for k, trial in enumerate(self.done)
+            for k, (trial, loss) in enumerate(zip(self.done, left_out.losses, strict=True))
         )
-        whole = self.chosen is self.rows
-        members = [self.done[k].member if whole else self._of_all_rows(self.done[k]) for k in kept]
+        members = [self.done[k].member if whole else self._of_all_rows(self.done[k]) for k in found.kept]
         return AutoModel(
             self.schema,
             settings,
@@ -246,101 +238,24 @@ class Trials:
             self.rows.vocabularies,
             tuple(members),
             found.weights,
-            calibration,
+            found.calibration,
             scores,
             dict(self.notes),
-            self._score_of_mixture(share, log_share, settings),
+            log_loss,
             found.gap,
             self.chosen.n_rows,
             float(self.rows.n_rows if self.rows.weights is None else self.rows.weights.sum()),
             offered=offered_numbers(self.schema, self.chosen),
+            pool=found.pool,
         )
-
-    def _mixture(self, share: FloatArray, calibrate: str) -> tuple[IntArray, Stacked, Calibration]:
-        """The members that matter, their weights and the calibration: of all, or of those that keep statistics alone.
-
-        Regressions and trees are fitted by the log-loss, other members are not: where these gain so much by a
-        calibration that they are ahead without the former, the former would only hide it.
-        """
-        whole = self._calibrated(np.arange(len(share)), share, calibrate)
-        exact = np.array([not trial.member.learns_weights for trial in self.done])
-        if exact.any() and not exact.all():
-            part = self._calibrated(np.flatnonzero(exact), share, calibrate)
-            gain = self._nats(whole) - self._nats(part)
-            if not isinstance(part[2], AsItIs) and gain > self._price_of_calibration:
-                return part
-        return whole
-
-    def _calibrated(self, among: IntArray, share: FloatArray, calibrate: str) -> tuple[IntArray, Stacked, Calibration]:
-        """The same of some candidates."""
-        least = NEGLIGIBLE if self.chosen is self.rows else NEGLIGIBLE_OF_MANY
-        kept, found = _without_negligible(share[among], self.row_weights, least)
-        return among[kept], found, self._calibration(calibrate, self._mixed(among[kept], found.weights))
-
-    def _nats(self, mixture: tuple[IntArray, Stacked, Calibration]) -> float:
-        """The log-loss of all left-out rows under a mixture that is calibrated."""
-        kept, found, calibration = mixture
-        posterior = self._mixed(kept, found.weights)
-        after = posterior if isinstance(calibration, AsItIs) else calibration.apply(posterior)
-        return float((self.row_weights * -log(self._of_truth(after))).sum())
-
-    @property
-    def _price_of_calibration(self) -> float:
-        """Nats: log(n) / 2 for each number of the map, as in BIC."""
-        return 0.5 * (len(self.classes) ** 2 - 1) * float(np.log(self.row_weights.sum()))
-
-    def _calibration(self, method: str, posterior: FloatArray) -> Calibration:
-        """The map that left-out rows call for: "auto" one that gains more nats than its numbers cost (as in BIC).
-
-        Left-out rows without a mistake would always ask for more confidence; each number costs log(n) / 2.
-        """
-        n_states = len(self.classes)
-        if n_states < 2:
-            return AsItIs()
-        rows = posterior, self.truth, self.row_weights
-        if method != "auto":
-            return fit_calibration(method, *rows)
-        before = _mean_loss(log(self._of_truth(posterior)), self.row_weights)
-        total = float(self.row_weights.sum())
-        price = self._price_of_calibration
-        if before * total <= price:  # no map gains more than all the nats that there are
-            return AsItIs()
-        found = fit_calibration(method, *rows, among=("dirichlet",))
-        after = _mean_loss(log(self._of_truth(found.apply(posterior))), self.row_weights)
-        return found if (before - after) * total > price else AsItIs()
 
     def _of_all_rows(self, trial: _Trial) -> Member:
         self.tell(f"{trial.candidate.name}, all rows")
         return trial.member.estimated(self.rows)
 
-    def _of_truth(self, posterior: FloatArray) -> FloatArray:
-        return np.asarray(posterior[np.arange(len(posterior)), self.truth])
-
     def _error(self, trial: _Trial) -> float:
         wrong = np.argmax(trial.left_out.posterior, axis=1) != self.truth
         return float((self.row_weights * wrong).sum() / self.row_weights.sum())
-
-    def _mixed(self, kept: IntArray, weights: FloatArray) -> FloatArray:
-        mixed = np.zeros((self.chosen.n_rows, len(self.classes)))
-        for k, weight in zip(kept.tolist(), weights.tolist(), strict=True):
-            mixed += weight * self.done[k].left_out.posterior
-        return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
-
-    def _score_of_mixture(self, share: FloatArray, log_share: FloatArray, settings: AutoSettings) -> float:
-        """The log-loss of rows under weights, or a choice, that did not see them either."""
-        folds = turns(self.truth, min(_SCORE_FOLDS, self.chosen.n_rows))
-        log_mixed = np.zeros(self.chosen.n_rows)
-        for fold in range(int(folds.max()) + 1):
-            inside, outside = folds == fold, folds != fold
-            if not outside.any():
-                log_mixed[inside] = log_sum_exp(log_share[:, inside].T) - np.log(len(share))
-            elif settings.choose == "best":
-                at_risk = risks(share[:, outside], self.row_weights[outside])
-                log_mixed[inside] = log_share[int(np.argmin(at_risk)), inside]
-            else:
-                kept, found = _without_negligible(share[:, outside], self.row_weights[outside], NEGLIGIBLE)
-                log_mixed[inside] = log_sum_exp(log_share[kept][:, inside].T + np.log(found.weights))
-        return _mean_loss(log_mixed, self.row_weights)
 
     def _costs(self, costs: Mapping[str, Mapping[Label, float]]) -> FloatArray:
         """(n_candidates,) the mean cost of left-out rows where each candidate decides."""
@@ -350,17 +265,6 @@ class Trials:
             action = np.argmin(trial.left_out.posterior @ table.T, axis=1)
             found.append((self.row_weights * table[action, self.truth]).sum() / self.row_weights.sum())
         return np.array(found)
-
-
-def _without_negligible(share: FloatArray, row_weights: FloatArray, least: float) -> tuple[IntArray, Stacked]:
-    """The members that matter, and their weights among themselves."""
-    kept = hopeful(share, row_weights)
-    while True:
-        found = stacked(share[kept], row_weights)
-        heavy = found.weights >= least
-        if heavy.all() or len(kept) == 1:
-            return kept, found
-        kept = kept[heavy]
 
 
 def _mean_loss(log_own: FloatArray, row_weights: FloatArray) -> float:

@@ -17,6 +17,7 @@ from bayeswise.foundation.errors import BayeswiseError, FitError, KindError, Not
 from bayeswise.foundation.logspace import log
 from bayeswise.models.auto.candidates import Member
 from bayeswise.models.auto.explaining import account_of
+from bayeswise.models.auto.pooling import LogLinear
 from bayeswise.models.base.classifier import are_batches, as_targets
 from bayeswise.models.base.probability_model import ProbabilityModel
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, where_rows_are
@@ -48,7 +49,9 @@ class CandidateScore:
 
 @dataclass(frozen=True, eq=False)
 class AutoModel(ProbabilityModel):
-    """p(state | row) = calibration(sum_k w_k p_k(state | row)), with weights that maximise the score of left-out rows.
+    """Posteriors of members, pooled and calibrated, with weights that maximise the score of left-out rows.
+
+    p(state | row) = calibration(sum_k w_k p_k(state | row)), or the weighted mean of their logarithms, with a `pool`.
 
     Members that are functions of exact statistics merge, learn and forget exactly; the weights stay as they were found,
     and `learned_since` and `forgotten_since` say how old they are.
@@ -70,6 +73,7 @@ class AutoModel(ProbabilityModel):
     learned_since: float = 0.0
     forgotten_since: float = 0.0
     offered: Mapping[str, tuple[float, ...]] | None = added_later(None)  # by column, numbers that a change may lead to
+    pool: LogLinear | None = added_later(None)  # None: the mean of posteriors
     capabilities: ClassVar[Capabilities] = Capabilities(classes=True, relearns=True, members=True, changes=True)
 
     def refuse_impossible(self) -> None:
@@ -139,8 +143,9 @@ class AutoModel(ProbabilityModel):
         return ModelFacts(dict.fromkeys(self.schema.used, shown))
 
     def n_free_parameters(self) -> int:
-        """Those of all members, and one fewer than members for their weights."""
-        return sum(int(member.model.n_free_parameters()) for member in self.members) + len(self.members) - 1
+        """Those of all members, one fewer than members for their weights, and the power of a pool."""
+        own = sum(int(member.model.n_free_parameters()) for member in self.members)
+        return own + len(self.members) - (self.pool is None)
 
     def check_prior(self) -> None:
         """Refuse a `class_prior` that does not name the classes."""
@@ -176,17 +181,26 @@ class AutoModel(ProbabilityModel):
 
     # -- what it says about rows ------------------------------------------------------------------------------
     def log_mixture(self, batch: Batch) -> FloatArray:
-        """(n_rows, n_states) log sum_k w_k p_k(state | row), before the calibration.
+        """(n_rows, n_states) the log posterior of all members together, before the calibration.
 
         A member that thinks a row impossible answers with its prior; where all members do, the row stays impossible.
         """
-        log_weights = np.log(self.weights)
-        mixed, nowhere = np.full((batch.n_rows, len(self.classes)), -np.inf), np.ones(batch.n_rows, dtype=bool)
-        for member, log_weight in zip(self.members, log_weights.tolist(), strict=True):
-            part, impossible = member.answered(batch, self.classes)
-            mixed = np.logaddexp(mixed, part + log_weight)
-            nowhere &= impossible
+        parts, impossible = zip(*(member.answered(batch, self.classes) for member in self.members), strict=True)
+        mixed = self.log_pooled(np.stack(parts))
+        nowhere = np.logical_and.reduce(impossible)
         return np.where(nowhere[:, None], -np.inf, mixed) if nowhere.any() else mixed
+
+    def log_pooled(self, log_members: FloatArray) -> FloatArray:
+        """(n_rows, n_states) of (n_members, n_rows, n_states) log posteriors."""
+        mixed = np.full(log_members.shape[1:], -np.inf)
+        if self.pool is None:
+            for part, log_weight in zip(log_members, np.log(self.weights).tolist(), strict=True):
+                mixed = np.logaddexp(mixed, part + log_weight)
+            return mixed
+        mixed[:] = 0.0
+        for part, weight in zip(log_members, self.weights.tolist(), strict=True):
+            mixed += self.pool.power * weight * self.pool.log_shares(part)
+        return log_posterior(mixed)
 
     def log_relative(self, batch: Batch) -> FloatArray:
         log_mixed = self.log_mixture(batch)

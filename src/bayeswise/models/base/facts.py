@@ -87,6 +87,7 @@ def mixture_of(model: Any) -> dict[str, Any]:
             "gone": [each.name for each in inside.scores if each.weight > 0.0 and each.name not in weights],
             "log_loss": json_number(inside.log_loss),
             "rows": inside.n_weighed,
+            "power": None if inside.pool is None else inside.pool.power,
             "calibration": inside.calibration.name,
             "age": inside.age,
         }

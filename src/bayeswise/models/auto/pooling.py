@@ -1,0 +1,139 @@
+"""Members pooled in log space: their log-odds add up, each as far as rows that it never saw bear it out.
+
+    log p(s) = power sum_k w_k log q_k(s) + constant,      q_k = (1 - least) p_k + least / n_states
+
+A weighted mean of posteriors (stacking.py) is never surer than its surest member. Members that give different reasons
+for the same answer should be surer together, and the power says by how much. The share `least` of the uniform
+distribution keeps a single member from a veto.
+
+With v_k = power w_k and m_r the weight of row r, the weights maximise
+
+    f(v) = sum_r m_r log p(true class of r) - PULL K sum_k (v_k - 1 / K)^2,      v_k >= 0
+
+The second term draws the K weights towards equal ones, which sum to a power of 1. f is concave, and no other weights
+are better by more than sum_k max(g_k d - PULL K d^2) over d >= -v_k, where g is the slope of f: the certificate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.errors import SchemaError
+from bayeswise.posteriors.normalise import log_posterior
+
+PULL = 1.0  # nats for each member, where its weight is 1 / sqrt(K) away from 1 / K
+_STEPS = 100
+_ENOUGH = 1e-10  # the certificate for each row, in nats
+
+
+@dataclass(frozen=True)
+class LogLinear:
+    """How members are pooled in log space, but for their weights."""
+
+    power: float  # 1: as sure as the members are on average
+    least: float  # of the uniform distribution in what a member says
+
+    def refuse_impossible(self) -> None:
+        """A pool that would not give posteriors."""
+        if not (np.isfinite(self.power) and self.power > 0.0 and 0.0 < self.least < 1.0):
+            raise SchemaError("the power of a pool is above 0, and its least share is between 0 and 1")
+
+    def log_shares(self, log_posterior: FloatArray) -> FloatArray:
+        """(..., n_states) log q of members that say log p."""
+        even = np.log(self.least / log_posterior.shape[-1])
+        return np.asarray(np.logaddexp(log_posterior + np.log1p(-self.least), even))
+
+
+def least_share(row_weights: FloatArray) -> float:
+    """1 / n^2: a row that a member thinks impossible costs about 2 log n times its weight.
+
+    >>> least_share(np.ones(10))
+    0.01
+    """
+    return float(1.0 / max(float(row_weights.sum()), 2.0) ** 2)
+
+
+def pooled(
+    log_shares: FloatArray, truth: IntArray, row_weights: FloatArray, *, pull: float = PULL
+) -> tuple[FloatArray, float]:
+    """(n_members,) power times weights for (n_members, n_rows, n_states) log q of rows left out, and the certificate.
+
+    >>> agree_for_different_reasons = np.log(np.array([[[0.8, 0.2]] * 50, [[0.7, 0.3]] * 50]))
+    >>> weights, _ = pooled(agree_for_different_reasons, np.array([0] * 46 + [1] * 4), np.ones(50))
+    >>> p = np.exp(weights @ agree_for_different_reasons[:, 0])
+    >>> (p / p.sum()).round(1).tolist()  # surer than each, as 46 of 50 rows say
+    [0.9, 0.1]
+    """
+    problem = _Problem.of(log_shares, truth, row_weights, pull)
+    at = np.full(len(log_shares), 1.0 / len(log_shares))
+    total = max(float(row_weights.sum()), 1.0)
+    log_p = problem.log_pool(at)
+    for _ in range(_STEPS):
+        slope, curvature = problem.slope_and_curvature(at, log_p)
+        if problem.gap(at, slope) <= _ENOUGH * total:
+            break
+        after = problem.step(at, log_p, slope, curvature)
+        if after is None:
+            break
+        at, log_p = after
+    slope, _ = problem.slope_and_curvature(at, log_p)
+    return at, problem.gap(at, slope) / total
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    log_shares: FloatArray  # (n_members, n_rows, n_states)
+    own: FloatArray  # (n_members, n_rows) those of the true class
+    is_own: BoolArray  # (n_rows, n_states)
+    mass: FloatArray  # (n_rows,)
+    stiffness: float  # the quadratic term for each member
+
+    @classmethod
+    def of(cls, log_shares: FloatArray, truth: IntArray, mass: FloatArray, pull: float) -> _Problem:
+        n_members, n_rows, n_states = log_shares.shape
+        own = log_shares[:, np.arange(n_rows), truth]
+        return cls(log_shares, own, np.arange(n_states) == truth[:, None], mass, pull * n_members)
+
+    def log_pool(self, at: FloatArray) -> FloatArray:
+        """(n_rows, n_states)"""
+        mixed = np.zeros(self.log_shares.shape[1:])
+        for weight, shares in zip(at.tolist(), self.log_shares, strict=True):
+            mixed += weight * shares
+        return log_posterior(mixed)
+
+    def value(self, at: FloatArray, log_p: FloatArray) -> float:
+        return float((self.mass * log_p[self.is_own]).sum() - self.stiffness * ((at - 1.0 / len(at)) ** 2).sum())
+
+    def slope_and_curvature(self, at: FloatArray, log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(n_members,) and (n_members, n_members)"""
+        p = np.exp(log_p)
+        mean = (self.log_shares * p).sum(axis=2)  # (n_members, n_rows)
+        slope = ((self.own - mean) * self.mass).sum(axis=1) - 2.0 * self.stiffness * (at - 1.0 / len(at))
+        away = (self.log_shares - mean[:, :, None]) * np.sqrt(self.mass[:, None] * p)
+        away = away.reshape(len(at), -1)
+        return np.asarray(slope), away @ away.T + 2.0 * self.stiffness * np.eye(len(at))
+
+    def gap(self, at: FloatArray, slope: FloatArray) -> float:
+        """By how much any other weights could be better: the rows' part of f lies below its tangent."""
+        away = np.maximum(slope / (2.0 * self.stiffness), -at)
+        return float((slope * away - self.stiffness * away**2).sum())
+
+    def step(
+        self, at: FloatArray, log_p: FloatArray, slope: FloatArray, curvature: FloatArray
+    ) -> tuple[FloatArray, FloatArray] | None:
+        """A Newton step of the weights not held at 0, shortened until f grows; None where it no longer does."""
+        free = (at > 0.0) | (slope > 0.0)
+        step = np.zeros(len(at))
+        step[free] = np.linalg.solve(curvature[np.ix_(free, free)], slope[free])
+        before, size = self.value(at, log_p), 1.0
+        while size > 1e-9:
+            there = np.maximum(at + size * step, 0.0)
+            log_there = self.log_pool(there)
+            promised = 1e-4 * float((slope * (there - at)).sum())
+            if self.value(there, log_there) >= before + promised - 1e-14 * abs(before):
+                return None if np.array_equal(there, at) else (there, log_there)
+            size *= 0.5
+        return None

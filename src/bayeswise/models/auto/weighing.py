@@ -1,0 +1,205 @@
+"""From what candidates say of rows that they never saw to a mixture: a pool, weights and a calibration.
+
+Posteriors are averaged (stacking.py) or their logarithms are (pooling.py), whichever answers better where the weights
+have not seen the row, in five folds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.logspace import log, log_sum_exp
+from bayeswise.foundation.threads import algebra_on_one_thread
+from bayeswise.models.auto.pooling import LogLinear, least_share, pooled
+from bayeswise.models.auto.stacking import hopeful, risks, stacked
+from bayeswise.posteriors.calibration import fit_calibration, turns
+from bayeswise.posteriors.calibration_maps import AsItIs, Calibration
+from bayeswise.posteriors.normalise import log_posterior
+
+_FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Mixture:
+    """Which candidates are members, their weights and how they are pooled."""
+
+    kept: IntArray  # (n_members,) among the candidates
+    weights: FloatArray  # (n_members,) on the simplex
+    pool: LogLinear | None  # None: the mean of posteriors
+    gap: float  # no other weights are better by more nats for each row
+    calibration: Calibration = field(default_factory=AsItIs)
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOutRows:
+    """The posteriors of rows under candidates that never saw them, and the truth."""
+
+    posterior: FloatArray  # (n_candidates, n_rows, n_states)
+    log_own: FloatArray  # (n_candidates, n_rows) log p(own state), also where p is too small for a number
+    truth: IntArray  # (n_rows,)
+    row_weights: FloatArray  # (n_rows,)
+    exact: BoolArray  # (n_candidates,) keep statistics, and not weights
+    negligible: float  # of all weight: a member below is left out
+
+    # -- the best candidate -----------------------------------------------------------------------------------
+    @cached_property
+    def own(self) -> FloatArray:
+        """(n_candidates, n_rows) p(own state)."""
+        return np.asarray(self.posterior[:, np.arange(len(self.truth)), self.truth])
+
+    @property
+    def losses(self) -> FloatArray:
+        """(n_candidates,) mean log-losses."""
+        return np.array([self._mean(-each) for each in self.log_own])
+
+    def best(self, paid: FloatArray | None, calibrate: str) -> tuple[Mixture, float]:
+        """The candidate of least cost, or of least risk, by itself; and the log-loss of a choice that saw no row."""
+        at_risk = risks(self.own, self.row_weights)
+        first = int(np.lexsort([at_risk, at_risk if paid is None else paid])[0])  # of equal costs the one of least risk
+        alone = Mixture(np.array([first]), np.ones(1), None, 0.0)
+        log_chosen = np.empty(len(self.truth))
+        for inside, outside in self._folds:
+            of_others = risks(self.own[:, outside], self.row_weights[outside])
+            log_chosen[inside] = self.log_own[int(np.argmin(of_others)), inside]
+        return self._calibrated(alone, calibrate), self._mean(-log_chosen)
+
+    # -- all of them ------------------------------------------------------------------------------------------
+    def mixture(self, calibrate: str) -> tuple[Mixture, float]:
+        """The mixture of all candidates that matter, and the log-loss of weights and a pool that did not see the row.
+
+        Regressions and trees are fitted by the log-loss, other members are not: where these gain so much by a
+        calibration that they are ahead without the former, the former would only hide it.
+        """
+        with algebra_on_one_thread():
+            plain, log_loss = self._pooled(np.arange(len(self.own)))
+            whole = self._calibrated(plain, calibrate)
+            if self.exact.all() or not self.exact.any():
+                return whole, log_loss
+            part, _ = self._pooled(np.flatnonzero(self.exact))
+            if self._nats(part) > self._price_of_calibration:  # no map gains more than all the nats that there are
+                part = self._calibrated(part, calibrate)
+                gain = self._nats(whole) - self._nats(part)
+                if not isinstance(part.calibration, AsItIs) and gain > self._price_of_calibration:
+                    return part, log_loss
+        return whole, log_loss
+
+    def _pooled(self, among: IntArray) -> tuple[Mixture, float]:
+        """The pool that answers better for rows that its weights have not seen, and its log-loss there.
+
+        Which of the two is taken, a row has no say in that concerns itself: those of the other folds choose.
+        """
+        rows = np.arange(len(self.truth))
+        ways: list[Callable[[IntArray, IntArray], Mixture]] = [self._averaged, self._log_linear]
+        nats = np.zeros((len(ways), len(self._folds)))
+        for fold, (inside, outside) in enumerate(self._folds):
+            for way, weigh in enumerate(ways):
+                log_own = self._log_own(weigh(among, outside), inside)
+                nats[way, fold] = -float((self.row_weights[inside] * log_own).sum())
+        chosen = [int(np.argmin(np.delete(nats, fold, axis=1).sum(axis=1))) for fold in range(nats.shape[1])]
+        log_loss = float(nats[chosen, np.arange(nats.shape[1])].sum() / self.row_weights.sum())
+        return ways[int(np.argmin(nats.sum(axis=1)))](among, rows), log_loss
+
+    @cached_property
+    def _folds(self) -> list[tuple[IntArray, IntArray]]:
+        """(rows inside, rows outside) of each fold."""
+        folds = turns(self.truth, min(_FOLDS, len(self.truth)))
+        return [(np.flatnonzero(folds == k), np.flatnonzero(folds != k)) for k in range(int(folds.max()) + 1)]
+
+    def _averaged(self, among: IntArray, rows: IntArray) -> Mixture:
+        """Weights of posteriors, by some rows."""
+        own, mass = self.own[among][:, rows], self.row_weights[rows]
+        kept = hopeful(own, mass)
+        while True:
+            found = stacked(own[kept], mass)
+            heavy = found.weights >= self.negligible
+            if heavy.all() or len(kept) == 1:
+                return Mixture(among[kept], found.weights, None, found.gap)
+            kept = kept[heavy]
+
+    def _log_linear(self, among: IntArray, rows: IntArray) -> Mixture:
+        """Weights of their logarithms, by some rows; of posteriors, where no member is worth any."""
+        mass = self.row_weights[rows]
+        kept = among[hopeful(self.own[among][:, rows], mass)]
+        while True:
+            found, gap = pooled(self._log_shares[kept][:, rows], self.truth[rows], mass)
+            if not found.any():
+                return self._averaged(among, rows)
+            heavy = found >= self.negligible * found.sum()
+            if heavy.all() or len(kept) == 1:
+                power = float(found.sum())
+                return Mixture(kept, found / power, LogLinear(power, self._least), gap)
+            kept = kept[heavy]
+
+    @cached_property
+    def _least(self) -> float:
+        return least_share(self.row_weights)
+
+    @cached_property
+    def _log_shares(self) -> FloatArray:
+        """(n_candidates, n_rows, n_states) as they are pooled in log space."""
+        return LogLinear(1.0, self._least).log_shares(log(self.posterior))
+
+    # -- what a mixture says ----------------------------------------------------------------------------------
+    def _log_own(self, mixture: Mixture, rows: IntArray) -> FloatArray:
+        """(n_rows,) log p(own state) of some rows, not calibrated."""
+        if mixture.pool is None:
+            return log_sum_exp(self.log_own[mixture.kept][:, rows].T + np.log(mixture.weights))
+        log_p = self._log_pool(mixture, rows)
+        return np.asarray(log_p[np.arange(len(rows)), self.truth[rows]])
+
+    def _log_pool(self, mixture: Mixture, rows: IntArray) -> FloatArray:
+        assert mixture.pool is not None
+        mixed = np.zeros((len(rows), self.posterior.shape[2]))
+        for k, weight in zip(mixture.kept.tolist(), mixture.weights.tolist(), strict=True):
+            mixed += mixture.pool.power * weight * self._log_shares[k][rows]
+        return log_posterior(mixed)
+
+    def _posterior(self, mixture: Mixture) -> FloatArray:
+        """(n_rows, n_states) not calibrated."""
+        if mixture.pool is not None:
+            return np.exp(self._log_pool(mixture, np.arange(len(self.truth))))
+        mixed = np.zeros(self.posterior.shape[1:])
+        for k, weight in zip(mixture.kept.tolist(), mixture.weights.tolist(), strict=True):
+            mixed += weight * self.posterior[k]
+        return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
+
+    def _nats(self, mixture: Mixture) -> float:
+        """The log-loss of all left-out rows under a mixture, calibrated if it is."""
+        posterior = self._posterior(mixture)
+        after = posterior if isinstance(mixture.calibration, AsItIs) else mixture.calibration.apply(posterior)
+        return float((self.row_weights * -log(self._of_truth(after))).sum())
+
+    def _of_truth(self, posterior: FloatArray) -> FloatArray:
+        return np.asarray(posterior[np.arange(len(posterior)), self.truth])
+
+    def _mean(self, surprise: FloatArray) -> float:
+        """The mean of the rows; infinite where the truth was thought impossible."""
+        return float((self.row_weights * surprise).sum() / self.row_weights.sum())
+
+    # -- calibration ------------------------------------------------------------------------------------------
+    def _calibrated(self, mixture: Mixture, method: str) -> Mixture:
+        """With the map that left-out rows call for: "auto" one that gains more nats than its numbers cost (as in BIC).
+
+        Left-out rows without a mistake would always ask for more confidence; each number costs log(n) / 2.
+        """
+        if self.posterior.shape[2] < 2:
+            return mixture
+        rows = self._posterior(mixture), self.truth, self.row_weights
+        if method != "auto":
+            return replace(mixture, calibration=fit_calibration(method, *rows))
+        before, price = self._nats(mixture), self._price_of_calibration
+        if before <= price:  # no map gains more than all the nats that there are
+            return mixture
+        found = replace(mixture, calibration=fit_calibration(method, *rows, among=("dirichlet",)))
+        return found if before - self._nats(found) > price else mixture
+
+    @property
+    def _price_of_calibration(self) -> float:
+        """Nats: log(n) / 2 for each number of the map, as in BIC."""
+        n_numbers = int(self.posterior.shape[2]) ** 2 - 1
+        return 0.5 * n_numbers * float(np.log(self.row_weights.sum()))

@@ -1,0 +1,75 @@
+"""Weights of logarithms against a general solver, and their certificate."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.special import log_softmax
+
+from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.models.auto.pooling import PULL, LogLinear, pooled
+
+
+def objective(v: FloatArray, log_q: FloatArray, truth: IntArray, mass: FloatArray) -> float:
+    log_p = log_softmax(np.tensordot(v, log_q, axes=1), axis=1)[np.arange(len(truth)), truth]
+    return float((mass * log_p).sum() - PULL * len(v) * ((v - 1.0 / len(v)) ** 2).sum())
+
+
+def rows_of(seed: int, n_members: int, n_rows: int, n_states: int) -> tuple[FloatArray, IntArray, FloatArray]:
+    """Members that hear the truth through noise of their own; the last one hears nothing."""
+    g = np.random.default_rng(seed)
+    truth = g.integers(0, n_states, n_rows)
+    heard = 2.0 * np.eye(n_states)[truth] + g.normal(size=(n_members, n_rows, n_states))
+    heard[-1] = g.normal(size=(n_rows, n_states)) * 3.0
+    return log_softmax(heard, axis=2), truth, g.integers(1, 4, n_rows).astype(float)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_weights_are_those_of_a_general_solver(seed: int) -> None:
+    rows = rows_of(seed, 5, 60, 2 + seed % 3)
+    found, gap = pooled(*rows)
+    solved = minimize(
+        lambda v: -objective(v, *rows), np.full(5, 0.2), method="L-BFGS-B", bounds=[(0.0, None)] * 5, tol=1e-14
+    ).x
+    assert found == pytest.approx(solved, abs=1e-4)
+    assert objective(found, *rows) >= objective(solved, *rows) - 1e-9
+    assert gap < 1e-9
+
+
+@given(st.integers(0, 10_000), st.integers(1, 8), st.integers(0, 50), st.integers(1, 5))
+def test_the_gap_bounds_what_any_other_weights_gain(seed: int, n_members: int, n_rows: int, n_states: int) -> None:
+    rows = rows_of(seed, n_members, n_rows, n_states)
+    found, gap = pooled(*rows)
+    assert (found >= 0.0).all() and gap < 1e-9
+    value = objective(found, *rows)
+    for other in np.random.default_rng(seed).exponential(1.0 / n_members, (5, n_members)):
+        assert objective(other, *rows) <= value + (gap + 1e-9) * max(rows[2].sum(), 1.0)
+
+
+def test_members_with_different_reasons_are_surer_together() -> None:
+    log_q, truth, mass = rows_of(1, 4, 2_000, 2)
+    found, _ = pooled(log_q, truth, mass)
+    assert found[:3].sum() > 2.5 and found[3] < 0.1  # three that hear the truth by themselves add up
+
+
+def test_copies_of_one_member_are_not_surer_together() -> None:
+    log_q, truth, mass = rows_of(2, 2, 2_000, 3)
+    found, _ = pooled(log_q[[0, 0, 0]], truth, mass)
+    assert found.sum() == pytest.approx(pooled(log_q[:1], truth, mass)[0].sum(), abs=0.01)
+    assert found == pytest.approx(found[[1, 2, 0]], abs=1e-9)
+
+
+def test_a_row_of_weight_two_is_two_rows() -> None:
+    log_q, truth, _ = rows_of(3, 3, 40, 3)
+    twice = np.append(np.arange(40), np.arange(10))
+    weighted = pooled(log_q, truth, np.where(np.arange(40) < 10, 2.0, 1.0))[0]
+    assert pooled(log_q[:, twice], truth[twice], np.ones(50))[0] == pytest.approx(weighted, abs=1e-9)
+
+
+def test_no_member_has_a_veto() -> None:
+    pool = LogLinear(power=1.0, least=1e-4)
+    shares = np.exp(pool.log_shares(np.log([[1.0 - 1e-300, 1e-300]])))
+    assert shares[0].tolist() == pytest.approx([1.0 - 5e-5, 5e-5])
