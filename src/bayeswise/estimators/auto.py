@@ -1,4 +1,4 @@
-"""All models, weighed by rows that they never saw, as a scikit-learn classifier."""
+"""All models, weighted by left-out rows, as a scikit-learn classifier."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from bayeswise.models.settings.auto import AutoOptions, AutoSettings, seconds_of
 
 @with_parameters
 class AutoClassifier(ClassifierBase):
-    """p(class | row) from all models that apply, weighed by what they say of rows that they never saw.
+    """p(class | row) from all models that apply, weighted by their predictions of left-out rows.
 
     Parameters are listed by help(bw.AutoClassifier).
 

@@ -17,6 +17,6 @@ gaussian_bayes/        QDA to LDA
 regression/            linear, generalised linear and logistic regression
 hypotheses/            finite sets of hypotheses; concepts
 tree/                  decision trees, pruned by bits
-auto/                  all models, weighed by rows that they never saw
+auto/                  all models, weighted by left-out rows
 description_length/    bits of models, and what follows for choosing
 """

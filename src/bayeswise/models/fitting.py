@@ -82,14 +82,14 @@ if TYPE_CHECKING:
 def fit(table: Any, target: str | None = None, *, model: str | None = None, **settings: Any) -> Any:
     """Learn from any table with the target inside: a path, `-`, a dataframe, an array, a list of dicts.
 
-    Without `model` it is auto: all models that apply, weighed by rows that they never saw. A setting that auto does
-    not have chooses the model that has it, with a warning: naive-bayes, or the only one.
+    The default model is auto: all models that apply, weighted by their predictions of left-out rows. A setting that
+    auto does not have selects the model that has it, with a warning: naive-bayes, or the only one.
 
-    A setting that is left out is the model's own; one that the model does not have is an error.
+    Settings that are left out have the model's defaults; one that the model does not have is an error.
 
     Settings are listed by help(bw.fit), with the models that have them.
 
-    Names of earlier versions (freedom, moderated, divisor, strength, criterion) are still taken, with a
+    Names of earlier versions (freedom, moderated, divisor, strength, criterion) are still accepted, with a
     DeprecationWarning.
 
     >>> rows = [{"wind": "weak", "play": "yes"}, {"wind": "strong", "play": "no"}, {"wind": "weak", "play": "yes"}]

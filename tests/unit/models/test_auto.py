@@ -1,4 +1,4 @@
-"""`model="auto"`: all models, weighed by rows that they never saw."""
+"""`model="auto"`: all models, weighted by left-out rows."""
 
 from __future__ import annotations
 
