@@ -107,7 +107,7 @@ class ActiveLearner(TaughtModel):
     ) -> ActiveLearner:
         """A learner that knows the classes and the rows, but no label; `average` makes it average over structures.
 
-        `class_prior` is the probability by class; None counts the labels, each class one more than were seen. Classes
+        `class_prior` is the probability by class; None counts the labels, plus one for each class. Classes
         keep the order in which they are given, and ties go to the first of them.
         """
         pool = Pool.of(table, target, classes, **overrides)
@@ -135,7 +135,7 @@ class ActiveLearner(TaughtModel):
 
     @property
     def gain(self) -> Gain | None:
-        """What asking is seen to save against drawing, looked at every 5 labels; None where the share is fixed."""
+        """What chosen rows save compared with random ones, measured every 5 labels; None where the share is fixed."""
         if self._share_asked_for != "auto" or self.strategy in ("ask", "random"):
             return None
         labelled = [step for step in self.steps if step.label is not None]
@@ -147,21 +147,21 @@ class ActiveLearner(TaughtModel):
 
     @property
     def random_share(self) -> float:
-        """The share of rows that are drawn."""
+        """The share of rows that are drawn at random."""
         gain = self.gain
         if gain is not None:
             return gain.random_share
         return _SHARE_BESIDE_DECISIONS if self._share_asked_for == "auto" else float(self._share_asked_for)
 
     def believed_cost(self) -> float:
-        """The mean cost of the best action for each row of the pool, in the model's own opinion."""
+        """The mean cost of the best action for each row of the pool, according to the model."""
         return float(least_costs(self.posterior(), self._costs_of_acting()).mean())
 
     # -- asking -----------------------------------------------------------------------------------------------
     def query(self, n: int = 1, *, diverse: bool = True) -> list[Query]:
-        """The rows whose labels are wanted most, best first; ties by the order of the rows.
+        """The rows whose labels are most useful, best first; ties by the order of the rows.
 
-        Several rows at once differ from each other, unless `diverse` is taken away.
+        Several rows at once differ from each other, unless `diverse` is False.
         """
         refuse_below(1, n=n)
         queries = self._chosen(n, diverse, self.random_share)
@@ -190,7 +190,7 @@ class ActiveLearner(TaughtModel):
         return np.random.default_rng([self.seed, len(self.steps) + k])
 
     def saving(self, row: int) -> float:
-        """What the label of a row is believed to save over the whole pool, by trying every answer."""
+        """What the label of a row is expected to save over the whole pool, by trying every answer."""
         if not self._has(row):
             raise ParameterError(f"row {row} is not in the pool", fix=f"name one from 0 to {self.pool.n_rows - 1}")
         found = expected_savings(
@@ -199,7 +199,7 @@ class ActiveLearner(TaughtModel):
         return float(found[0]) * self.pool.n_rows
 
     def worth_asking(self, price: float) -> bool:
-        """Whether the best label is believed to save more than its price over the pool; stop when it does not.
+        """Whether the best label is expected to save more than its price over the pool; stop when it does not.
 
         While it warms up the answer is yes: of a class that was hardly seen the model has no opinion. Rows that are
         drawn by chance do not count: they may save little, though others save much.
@@ -218,8 +218,8 @@ class ActiveLearner(TaughtModel):
     def risk(self) -> Risk:
         """The mean cost of a row of the pool as if it had not been learned: each labelled row is left out in turn.
 
-        Rows that were asked for are no random sample; the chance of each, which `random_share` keeps above 0, undoes
-        that.
+        Rows that were asked for are not a random sample; each is weighted by its probability of being chosen, which
+        `random_share` keeps above 0.
         """
         table = self._costs_of_acting()
         costs = np.full(len(self.steps), np.nan)
@@ -232,7 +232,7 @@ class ActiveLearner(TaughtModel):
         return estimated(self.steps, costs, self.pool.n_rows, float(table.min()), float(table.max()))
 
     def simulate(self, oracle: Sequence[Any] | Callable[[int], Any], n_labels: int, test: Any = None) -> Self:
-        """Ask an oracle (labels by row) so many times; `curve` gains the accuracy after each label.
+        """Ask an oracle (labels by row) `n_labels` times; `curve` gains the accuracy after each label.
 
         It is measured on all labels of the oracle, or by `test`, a function of the model.
         """

@@ -144,7 +144,7 @@ class InfluenceDiagram(DiagramStructure):
         return picture_of(self, solution, title)
 
     def plot(self, solution: Solution | None = None, ax: Any = None, *, title: str = "") -> GraphDisplay:
-        """Draw the picture by matplotlib."""
+        """Draw the picture with matplotlib."""
         return self.picture(solution, title=title).plot(ax)
 
     def _repr_html_(self) -> str:
@@ -161,7 +161,7 @@ class InfluenceDiagram(DiagramStructure):
         return read(path)
 
     def write(self, path: str | os.PathLike[str]) -> tuple[str, ...]:
-        """A file in the format of its suffix; what the format cannot hold is answered, TOML and JSON hold all."""
+        """A file in the format of its suffix; returns what the format cannot hold; TOML and JSON hold all."""
         from bayeswise.diagrams.files import write
 
         return write(self, path)

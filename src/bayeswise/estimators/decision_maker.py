@@ -161,13 +161,13 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
         return _classes(self._fitted())
 
     def predict_proba(self, X: Any) -> FloatArray:
-        """(n_rows, n_states) the posterior, calibrated if that was asked for."""
+        """(n_rows, n_states) the posterior, calibrated if `calibrate` is set."""
         posterior = np.asarray(self._fitted().predict_proba(X), dtype=np.float64)
         calibration = getattr(self, "calibration_", None)
         return posterior if calibration is None else np.asarray(calibration.apply(posterior))
 
     def decide(self, X: Any, rows: Any = None) -> Decisions:
-        """The action of each row by its costs, with the expected cost of every action; novelty does not count here."""
+        """The action of each row by its costs, with the expected cost of every action; novelty is ignored here."""
         costs = self._costs()
         posterior = self.predict_proba(X)
         check_posterior(posterior, costs.states)
@@ -216,7 +216,7 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
         return np.concatenate([tail.p_value(batch) for batch in model.batches(X)] or [np.zeros(0)])
 
     def is_unknown(self, X: Any) -> BoolArray:
-        """(n_rows,) whether the row is unlike any that was learned; never, if novelty was not asked for."""
+        """(n_rows,) whether the row is unlike any that was learned; never, if `novelty` is not set."""
         if self.novelty is None:
             return np.zeros(self._n_rows(X), dtype=bool)
         return np.asarray(self.novelty_p_value(X) <= self.novelty)

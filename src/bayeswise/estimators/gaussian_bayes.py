@@ -125,7 +125,7 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
         return np.asarray(self._over(X, lambda batch: self._model.mahalanobis(batch)))
 
     def transform(self, X: Any) -> FloatArray:
-        """(n_rows, n_components) Fisher's projection: rows seen from where the classes stand farthest apart."""
+        """(n_rows, n_components) Fisher's projection: the directions in which the classes are farthest apart."""
         projection = self._model.fisher(self.n_components)
         return np.asarray(self._over(X, lambda batch: projection.of_numbers(batch.values)))
 
@@ -135,7 +135,7 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
         return self._model.regions(column)
 
     def bayes_error(self, *, draws: int = 200_000, seed: int = 0) -> BayesError:
-        """The error that no rule can undercut, if the model is true."""
+        """The Bayes error: the smallest error of any rule, if the model is true."""
         check_is_fitted(self)
         return self.model_.bayes_error(draws=draws, seed=seed)
 

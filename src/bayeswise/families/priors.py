@@ -136,7 +136,7 @@ class GammaPrior(OneLine):
 class Dirichlet:
     """p(probabilities) = product of p_j^(weight_j - 1) / B(weight); weight_j pseudo-counts of level j.
 
-    A weight of 0 forbids its level until it is seen. `unseen` pseudo-counts belong to levels that nobody has named.
+    A weight of 0 forbids its level until it is seen. `unseen` pseudo-counts belong to undeclared levels.
 
     >>> Dirichlet.of({"red": 6, "blue": 2})
     Dirichlet(red=6, blue=2)

@@ -324,7 +324,7 @@ def ahead(items: Iterator[Item], stop: Callable[[], None] | None = None) -> Iter
 
 @contextmanager
 def limit_threads(threads: int | None) -> Iterator[None]:
-    """At most so many threads for all that is done inside: ours, those of BLAS and OpenMP, of DuckDB and of Arrow.
+    """Limit the threads of everything inside the block: ours, those of BLAS and OpenMP, of DuckDB and of Arrow.
 
     None sets no limit; a limit inside another never exceeds it. The pool of polars has the size that the environment
     variable POLARS_MAX_THREADS gave it when polars was imported: a lazy frame that needs more than the limit says so.

@@ -66,8 +66,8 @@ class BeliefNetwork(NetworkStructure):
     ) -> Distribution:
         """P(nodes | evidence), joint if there are several; soft evidence is {node: {state: likelihood}}.
 
-        `distributions` {node: {state: p}} are beliefs that shall hold afterwards, by Jeffrey's rule. `do` {node: state}
-        sets nodes by hand before anything is observed: P(nodes | do(...), evidence).
+        `distributions` {node: {state: p}} are posteriors to be reached, by Jeffrey's rule. `do` {node: state}
+        intervenes on nodes before anything is observed: P(nodes | do(...), evidence).
         """
         if do is not None:
             return self.do(do).query(nodes, evidence, soft=soft, distributions=distributions)
@@ -95,7 +95,7 @@ class BeliefNetwork(NetworkStructure):
         return self.engine.log_evidence(evidence, soft)
 
     def evidence_probability(self, evidence: Evidence, *, soft: Soft | None = None) -> float:
-        """P(evidence); `log_evidence` goes on where this becomes 0."""
+        """P(evidence); `log_evidence` does not underflow where this is 0."""
         return float(np.exp(self.log_evidence(evidence, soft=soft)))
 
     def most_probable(
@@ -107,7 +107,7 @@ class BeliefNetwork(NetworkStructure):
     def most_probable_of(
         self, n_explanations: int, evidence: Evidence | None = None, *, soft: Soft | None = None
     ) -> list[Explanation]:
-        """So many most probable states of all nodes, the best first; fewer if no more are possible."""
+        """The `n_explanations` most probable states of all nodes, best first; fewer if no more are possible."""
         from bayeswise.networks.inference.distribution import several_most_probable
 
         return several_most_probable(self, n_explanations, evidence, soft)
@@ -115,7 +115,7 @@ class BeliefNetwork(NetworkStructure):
     def mutual_information(
         self, node: str, evidence: Evidence | None = None, *, soft: Soft | None = None
     ) -> dict[str, float]:
-        """I(node; other | evidence) in bits for every node that is not observed, what tells most first."""
+        """I(node; other | evidence) in bits for every node that is not observed, most informative first."""
         from bayeswise.networks.explaining.account import mutual_information
 
         return mutual_information(self, node, evidence, soft)
@@ -202,7 +202,7 @@ class BeliefNetwork(NetworkStructure):
 
     # -- other networks from it -------------------------------------------------------------------------------
     def do(self, actions: Evidence) -> BeliefNetwork:
-        """The network in which nodes are set by hand: what they depended on no longer matters to them.
+        """The network after an intervention: nodes are set, and no longer depend on their parents.
 
         >>> rain = [Node("rain", ["y", "n"], 0.2), Node("wet", ["y", "n"], {"y": 0.9, "n": 0.1}, ["rain"])]
         >>> BeliefNetwork(rain).do({"wet": "y"}).query("rain")["y"]
@@ -267,7 +267,7 @@ class BeliefNetwork(NetworkStructure):
         beliefs: bool = True,
         title: str = "",
     ) -> GraphDisplay:
-        """Draw the picture by matplotlib."""
+        """Draw the picture with matplotlib."""
         return self.picture(evidence, soft=soft, nodes=nodes, beliefs=beliefs, title=title).plot(ax)
 
     def _repr_html_(self) -> str:
@@ -286,7 +286,7 @@ class BeliefNetwork(NetworkStructure):
     def write(self, path: str | os.PathLike[str]) -> tuple[str, ...]:
         """A file in the format of its suffix; reading it gives back the same network, to the last bit.
 
-        What the format cannot hold (UAI files have no names) is answered, one text for each loss.
+        What the format cannot hold (UAI files have no names) is returned, one text for each loss.
         """
         from bayeswise.networks.formats import write
 

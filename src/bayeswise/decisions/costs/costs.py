@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 class Costs:
     """cost[action][state]: what an action costs when a state is true; a gain is a negative cost.
 
-    A number in place of a mapping is an action that costs the same in every state; a text is a formula over the
+    A number instead of a mapping is an action that costs the same in every state; a text is a formula over the
     columns of the row. The order of the actions decides ties: the first one wins. `cFP`, `cFN` and two `states`, the
     positive one first, are the table of false positives and false negatives.
 
@@ -284,7 +284,7 @@ class Costs:
 
     @cached_property
     def warnings(self) -> tuple[str, ...]:
-        """What is probably not meant: actions that are never best, and being right that is dearer than being wrong."""
+        """Probable mistakes: actions that are never best, and correct decisions that cost more than wrong ones."""
         return tuple(cost_warnings(self))
 
     def rule(self, row: Mapping[str, Any] | None = None) -> Rule:

@@ -131,7 +131,7 @@ class Policy(Tabular):
 
 
 def given_policy(diagram: InfluenceDiagram, decision: str, rule: Any, *, knows: Sequence[str] | None = None) -> Policy:
-    """A policy of one's own: an option, a table by what the decision knows or by other nodes known then, a `Policy`."""
+    """A custom policy: an option, a table by what the decision knows or by other nodes known then, a `Policy`."""
     diagram.decision_place(decision)
     if isinstance(rule, Policy):
         return _fitting(diagram, decision, rule)

@@ -203,7 +203,7 @@ class Solution:
         return self.diagram.picture(self, title=title)
 
     def plot(self, ax: Any = None, *, title: str = "") -> GraphDisplay:
-        """Draw the picture by matplotlib."""
+        """Draw the picture with matplotlib."""
         return self.picture(title=title).plot(ax)
 
     def _repr_html_(self) -> str:

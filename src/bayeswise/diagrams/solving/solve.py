@@ -39,7 +39,7 @@ def solve(
     """The best policy of each decision given what is known already; decisions in `policies` follow these.
 
     Evidence may be about chance nodes that no open decision can change, and about decisions that are made. Where
-    decisions forget, the best policies may have to be searched, from so many starts; `proof` says what is certain.
+    decisions forget, the best policies may have to be searched for, from `starts` starts; `proof` says what is certain.
     Where the best policies need tables that are too large, decisions recall what became known from `recall`
     decisions before them on (as many as fit), and `bounds` has what these policies lead to and what no policies
     exceed; `exact` refuses instead.

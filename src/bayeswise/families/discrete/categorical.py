@@ -27,7 +27,7 @@ from bayeswise.tables.schema.labels import Label, Vocabulary
 
 @dataclass(frozen=True, repr=False)
 class CategoricalParameters:
-    """The probability of each level and its complement, and the mass left for levels that nobody has named.
+    """The probability of each level and its complement, and the mass left for undeclared levels.
 
     >>> CategoricalParameters.of({"red": 0.75, "blue": 0.25})
     Categorical(red=0.75, blue=0.25)
@@ -70,7 +70,7 @@ class CategoricalParameters:
 
 @dataclass(frozen=True)
 class Categorical(FamilyFunctions):
-    """p(level j) = probability_j; a value is a code, the position of its level (-1 missing, -2 a level nobody named).
+    """p(level j) = probability_j; a value is a code, the position of its level (-1 missing, -2 an undeclared level).
 
     >>> categorical, colours = Categorical(), Vocabulary(["blue", "red"])
     >>> seen = categorical.statistic(np.array([1, 1, 0, 1], dtype=np.int32), colours)
@@ -136,7 +136,7 @@ class Categorical(FamilyFunctions):
         return np.asarray(log_table[positions])
 
     def sample(self, parameters: CategoricalParameters, size: int, generator: np.random.Generator) -> CodeArray:
-        """(size, n_groups) codes, -2 for a level that nobody has named."""
+        """(size, n_groups) codes, -2 for an undeclared level."""
         shares = np.concatenate([parameters.probability, parameters.unseen[..., None]], axis=-1)
         draws = np.empty((size, len(shares)), dtype=np.int32)
         for group, cumulated in enumerate(np.cumsum(shares, axis=-1)):

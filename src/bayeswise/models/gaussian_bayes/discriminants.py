@@ -79,7 +79,7 @@ class QuadraticDiscriminant:
 
 @dataclass(frozen=True)
 class Projection:
-    """Fisher's linear discriminants: rows seen from where the classes stand farthest apart."""
+    """Fisher's linear discriminants: the directions in which the classes are farthest apart."""
 
     columns: tuple[str, ...]
     directions: FloatArray  # (n_components, n_columns)

@@ -124,7 +124,7 @@ class MixedNetwork(NamedGraph):
     ) -> Distribution | NormalMixture:
         """P(node | evidence), exactly: a distribution over states, or a mixture of normals for a number.
 
-        `do` {node: state or number} sets nodes by hand before anything is observed.
+        `do` {node: state or number} intervenes on nodes before anything is observed.
         """
         from bayeswise.networks.mixed.answering import Question, known_of
 
