@@ -71,15 +71,17 @@ def folds_of(table: Table, n_folds: int, seed: int) -> Iterator[tuple[np.ndarray
     yield from StratifiedKFold(n_folds, shuffle=True, random_state=seed).split(*table)
 
 
-def evaluated(table: Table, train: np.ndarray, test: np.ndarray, *, names_of_peers: Sequence[str]) -> Measured:
-    """All measures of all methods on one fold."""
+def evaluated(
+    table: Table, train: np.ndarray, test: np.ndarray, *, with_ours: bool = True, names_of_peers: Sequence[str]
+) -> Measured:
+    """All measures of ours and of some peers on one fold."""
     frame, y = table
     states = sorted(y.unique())
     rare = min(states, key=lambda state: int((y == state).sum()))
     parts = frame.iloc[train].reset_index(drop=True), y.iloc[train].reset_index(drop=True)
     asked = frame.iloc[test].reset_index(drop=True)
     truth = np.array([states.index(label) for label in y.iloc[test]])
-    posteriors = ours(*parts, asked, states)
+    posteriors = ours(*parts, asked, states) if with_ours else {}
     posteriors |= peers(*parts, asked, states, names_of_peers)
     found = {name: measured(posterior, truth, states.index(rare)) for name, posterior in posteriors.items()}
     if TUNED in names_of_peers and len(states) == 2:
@@ -169,18 +171,27 @@ def run(
     names_of_peers: Sequence[str],
     tell: Callable[[str], None],
     kept: Kept | None = None,
+    only: str | None = None,
 ) -> Scores:
-    """All methods on all tables, fold by fold of all tables: a run that was stopped has seen each of them."""
+    """All methods on all tables, fold by fold of all tables: a run that was stopped has seen each of them.
+
+    `only` "ours" or "peers" are learned, beside what is kept of the others; peers that are kept are not learned again.
+    """
     kept = kept or Kept(None)
     made = {name: make() for name, make in tables.items()}
     for seed in range(n_seeds):
         folds = {name: list(folds_of(table, n_folds, seed)) for name, table in made.items()}
         for fold in range(n_folds):
             for name, table in made.items():
-                if (name, seed, fold) in kept.found:
+                before = kept.found.get((name, seed, fold), {})
+                with_ours = only == "ours" or (only is None and "auto" not in before)
+                missing = [peer for peer in names_of_peers if peer not in before] if only != "ours" else []
+                if not with_ours and not [peer for peer in missing if peer != TUNED]:
                     continue
                 began = time.process_time()
-                kept.keep(name, seed, fold, evaluated(table, *folds[name][fold], names_of_peers=names_of_peers))
+                found = evaluated(table, *folds[name][fold], with_ours=with_ours, names_of_peers=missing)
+                others = {each: by for each, by in before.items() if not with_ours or _is_peer(each)}
+                kept.keep(name, seed, fold, found | others)
                 tell(f"{name}, seed {seed}, fold {fold}: {time.process_time() - began:.0f} s of CPU")
     scores = kept.scores()
     return {name: scores[name] for name in tables}
@@ -201,6 +212,9 @@ def main() -> None:
         help="these of scikit-learn's beside ours, or none; all but early stopping, unless told",
     )
     parser.add_argument("--keep", metavar="FILE", help="keep the figures of each fold there, and go on from those kept")
+    parser.add_argument(
+        "--only", choices=("ours", "peers"), help="learn only these, and take what --keep has of the others"
+    )
     parser.add_argument("--only-kept", action="store_true", help="show the figures that are kept, and learn nothing")
     asked = parser.parse_args()
     tables = {name: make for name, make in SETS[asked.which].items() if not asked.tables or name in asked.tables}
@@ -216,8 +230,10 @@ def main() -> None:
                 names_of_peers=asked.peers,
                 tell=lambda text: print(text, flush=True),
                 kept=kept,
+                only=asked.only,
             )
-    print(*lines_of(scores), sep="\n")
+    if asked.only != "peers":
+        print(*lines_of(scores), sep="\n")
 
 
 if __name__ == "__main__":

@@ -7,12 +7,16 @@ import time
 from collections.abc import Iterator
 from dataclasses import replace
 from functools import cache
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from bayeswise import _kernels
 from benchmarks.__main__ import announced, select
 from benchmarks.harness import Figure, Outcome, Race, Row, Size, cells, cpu_time, run_all
+from benchmarks.quality import __main__ as quality
+from benchmarks.quality.development import rings
 from benchmarks.rows import growth
 from benchmarks.rows.service import kept
 
@@ -73,6 +77,25 @@ def test_what_is_the_same_for_every_instruction_set_is_left_out_of_all_runs_but_
     copied = {row.what for row in select([], SMALL, only_copies=True)}
     assert any("GaussianNB" in what for what in copied)
     assert not any("pyAgrum" in what or "service" in what or "Spark" in what for what in copied)
+
+
+def test_figures_of_peers_that_are_kept_stand_beside_new_ones_of_ours(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = tmp_path / "folds.jsonl"
+    asked: dict[str, Any] = {
+        "n_folds": 2,
+        "n_seeds": 1,
+        "names_of_peers": ["LogisticRegressionCV"],
+        "tell": lambda text: None,
+    }
+    tables = {"rings": lambda: rings(60, 1)}
+    alone = quality.run(tables, **asked, kept=quality.Kept.of(str(kept)), only="peers")
+    assert alone["rings"].keys() == {"LogisticRegressionCV"}
+    monkeypatch.setattr(quality, "peers", lambda *_: {})
+    both = quality.run(tables, **asked, kept=quality.Kept.of(str(kept)), only="ours")
+    assert {"auto", "best single", "LogisticRegressionCV"} <= both["rings"].keys()
+    assert both["rings"]["LogisticRegressionCV"] == alone["rings"]["LogisticRegressionCV"]
 
 
 def test_a_race_is_met_when_the_peer_takes_long_enough() -> None:
