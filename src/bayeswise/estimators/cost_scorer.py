@@ -20,7 +20,7 @@ class ExpectedCostScorer:
     """Minus the mean cost of the actions in the true states: higher is better.
 
     `rows`, the table that formulas of costs are about, and `sample_weight` are routed to it if they are asked for:
-    `expected_cost_scorer(costs).set_score_request(rows=True)`, with scikit-learn's metadata routing switched on. In
+    `expected_cost_scorer(costs).set_score_request(rows=True)`, with scikit-learn's metadata routing enabled. In
     `TunedThresholdClassifierCV` the actions are the classes themselves, and the threshold of least cost is chosen.
     """
 

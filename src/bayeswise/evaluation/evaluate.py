@@ -16,7 +16,7 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.progress import Bar
-from bayeswise.models.held_out import Folds, HeldOut, Progress, held_out, prior_of_model
+from bayeswise.models.held_out import AS_IT_IS, Folds, HeldOut, Progress, held_out, prior_of_model
 from bayeswise.posteriors.calibration_fits import LOG_LEAST
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import distinct_texts
@@ -45,7 +45,7 @@ class Evaluation(Tabular):
     weights: FloatArray  # (n_rows,)
     paid: FloatArray  # (n_rows, n_actions) what each action costs in the true state
     columns: dict[str, FloatArray]  # those that the formulas of the costs name
-    how: str = "as it is"
+    how: str = AS_IT_IS
     level: float = 0.95
     n_folds: int = 0  # as many as rows where each was left out
     log_own: FloatArray | None = None  # (n_rows,) log p(true state) where p itself is too small for a number
@@ -241,9 +241,15 @@ class Evaluation(Tabular):
 
         return summary(self)
 
-    def __repr__(self) -> str:
+    @property
+    def rows_text(self) -> str:
+        """The number of rows and, with cross-validation, how they were left out: "500 rows, 5 folds"."""
         n_rows = len(self.truth)
-        return f"Evaluation({n_rows:,} row{'s' * (n_rows != 1)}, {self.how}: {self.cost_per_case} per case)"
+        how = "" if self.how == AS_IT_IS else f", {self.how}"
+        return f"{n_rows:,} row{'s' * (n_rows != 1)}{how}"
+
+    def __repr__(self) -> str:
+        return f"Evaluation({self.rows_text}: {self.cost_per_case} per case)"
 
 
 def evaluate(

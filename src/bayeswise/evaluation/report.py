@@ -62,10 +62,9 @@ def _headline(evaluation: Evaluation) -> str:
     found, best = evaluation.cost_per_case, evaluation.best_constant
     saved = evaluation.always[best].mean - found.mean
     compared = f"{number(abs(saved))} {'less' if saved >= 0 else 'more'}"
-    n_rows = len(evaluation.truth)
     return (
         f"<p>A case costs <b>{number(found.mean)}</b> on average ({interval(found.low, found.high)}, "
-        f"{evaluation.interval}), {n_rows:,} row{'s' * (n_rows != 1)}, {markup(evaluation.how)}. "
+        f"{evaluation.interval}), {markup(evaluation.rows_text)}. "
         f"That is {compared} than always {markup(shown(best))}, the best single action; the posteriors "
         f"promised {number(evaluation.expected.mean)}.</p>"
     )
@@ -181,9 +180,8 @@ def evaluation_text(evaluation: Evaluation) -> str:
 
 
 def _cost_lines(evaluation: Evaluation) -> Iterator[str]:
-    n_rows = len(evaluation.truth)
     interval = f" ({evaluation.interval})" if evaluation.n_folds else ""
-    yield f"{n_rows:,} row{'s' * (n_rows != 1)}, {evaluation.how}{interval}"
+    yield f"{evaluation.rows_text}{interval}"
     columns = evaluation.to_columns()
     lines: list[tuple[str, ...]] = [("", evaluation.decisions.costs.in_unit("cost per case"), "low", "high")]
     for name, *numbers in zip(*columns.values(), strict=True):

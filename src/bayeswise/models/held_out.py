@@ -32,6 +32,7 @@ Progress: TypeAlias = Callable[[int], None]
 Answer: TypeAlias = Callable[[Folds], FloatArray]  # (n_rows, n_states)
 LogAnswer: TypeAlias = Callable[[Folds, IntArray], FloatArray]  # of some rows
 
+AS_IT_IS = "as it is"  # how rows are predicted without cross-validation, as JSON has it
 _MOST_SMALL = 500  # rows whose posterior is too small for a number that are computed again
 
 
@@ -44,7 +45,7 @@ class HeldOut:
     truth: IntArray  # (n_rows,) the position of the true state
     weights: FloatArray  # (n_rows,)
     kept: BoolArray  # (n_rows of the table,) rows with a target and a weight above 0
-    how: str  # "as it is", "leave-one-out", "5 folds"
+    how: str  # AS_IT_IS, "leave-one-out", "5 folds"
     n_folds: int = 0  # as many as rows where each is left out
     log_own: FloatArray | None = None  # (n_rows,) log p(true state), where some p is too small for a number
     in_folds: HeldOut | None = None  # the same rows in few folds, which the intervals of many folds hold too
@@ -97,7 +98,7 @@ def held_out(
 
 
 def _how(cv: Folds) -> str:
-    return "as it is" if cv is None else "leave-one-out" if cv == "loo" else f"{cv} folds"
+    return AS_IT_IS if cv is None else "leave-one-out" if cv == "loo" else f"{cv} folds"
 
 
 def left_out_or_folded(

@@ -38,7 +38,7 @@ def warn_of(messages: Sequence[str], stacklevel: int) -> None:
 
 
 def cost_warnings(costs: Costs) -> Iterator[str]:
-    """Sentences on a single action, actions that are never best, and correct decisions that cost more than wrong ones."""
+    """Sentences on a single action, actions that are never best, and correct decisions that cost more than wrong."""
     if len(costs.actions) == 1:
         yield f"there is nothing to decide: {costs.actions[0]!r} is the only action"
     if not costs.constant:

@@ -17,6 +17,7 @@ from bayeswise.decisions.decide import decide
 from bayeswise.decisions.policy.capacity import Limited, within_capacity
 from bayeswise.evaluation.evaluate import evaluation_of
 from bayeswise.foundation.errors import CostError, ParameterError, quoted
+from bayeswise.models.held_out import AS_IT_IS
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.messages import PROBLEMS, FileName, Name, Said, SameAs, call, python, shell
 from bayeswise.workbench.pages.costs import DecisionDocument, document_of, opened, rows_of
@@ -120,7 +121,7 @@ def _most(action: str, limit: Limit) -> int | float:
 
 def _paid(bench: Bench, asked: LimitedRequest, decision: DecisionFile, found: Limited) -> PaidView | None:
     rows = rows_of(bench, asked.model, asked.table)
-    if not rows.has_truth or rows.known.how != "as it is":
+    if not rows.has_truth or rows.known.how != AS_IT_IS:
         return None
     model = bench.model_of_classes(asked.model)
     free = evaluation_of(rows.known, decision.costs.aligned(model.classes), opened(bench, asked.table, model))

@@ -18,7 +18,7 @@ from bayeswise.evaluation.evaluate import evaluation_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import BayeswiseError, CostError
 from bayeswise.models.base.table_model import leaves_rows_out
-from bayeswise.models.held_out import HeldOut, held_out
+from bayeswise.models.held_out import AS_IT_IS, HeldOut, held_out
 from bayeswise.statistics.intervals import MOST_FOLDS
 from bayeswise.tables.schema.null_words import words_of
 from bayeswise.tables.source import Source, open_source
@@ -278,7 +278,7 @@ def _rows_of(bench: Bench, model: Any, table: str) -> RowsOfTable:
         posterior = model.predict_proba(source)
         n = len(posterior)
         unknown = np.full(n, -1)
-        known = HeldOut(model.classes, posterior, unknown, np.ones(n), np.ones(n, dtype=bool), "as it is")
+        known = HeldOut(model.classes, posterior, unknown, np.ones(n), np.ones(n, dtype=bool), AS_IT_IS)
         has_truth = False
     if len(known.truth) > bench.limits.rows:
         raise CostError(
