@@ -185,7 +185,7 @@ def test_nothing_confirmed_is_lost_when_the_server_is_killed(browser: Browser, f
 
 BUSY = """
 import sys, time
-from bayeswise.workbench import server
+from bayeswise.workbench import app as server
 from bayeswise.workbench.workspace import Workspace
 
 def files(self):

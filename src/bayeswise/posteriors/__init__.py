@@ -5,11 +5,10 @@ prior.py             a prior given by name, checked; the same evidence under ano
 calibration.py       the calibration that fits rows whose state is known
 calibration_maps.py  calibrations as values: temperature, Platt, isotonic, Dirichlet
 calibration_fits.py  the estimates behind calibration
-bayes_rule.py        Bayes' rule for problems of two lines, every step kept
+bayes_rule.py        Bayes' rule for problems of two lines, every step kept; it and joint tables as text
 joint_table.py       sum rule, product rule, chain rule and independence on a table of joint probabilities
 line_regions.py      where the best action changes along one number
 plots.py             a probability mass function as bars
-bayes_text.py        both of them as text, step by step
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
 """The workbench: a local page on which a folder of tables, models and decisions is seen and changed; and a service.
 
-server.py        the server, its address and its token
-app.py           the application: all routes, errors as answers, the files of the page
+app.py           the application: all routes, errors as answers, the files of the page; the server and its address
 safety.py        what every request passes first, and how much it may take
 workspace.py     one folder of plain files, beyond which no name leads
 bench.py         what the routes share

@@ -36,7 +36,7 @@ def run(
     environment variable BAYESWISE_TOKEN sets the token. Files outside FOLDER are never read or written.
     """
     try:
-        from bayeswise.workbench.server import Address, serve
+        from bayeswise.workbench.app import Address, serve
     except ModuleNotFoundError as missing:
         if missing.name is not None and missing.name.startswith("bayeswise"):
             raise

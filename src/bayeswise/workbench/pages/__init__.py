@@ -3,7 +3,6 @@
 jobs.py     what runs in the background
 data.py     the files of the workspace; columns, kinds, reasons and pictures of a table
 model.py    kinds of models, fitting, comparing, settings changed live
-model_commands.py  a fit or a comparison on the command line and in Python
 costs.py    posteriors as bytes, decision files, what decisions cost
 capacity.py  at most so many rows in an action
 explain.py  why a case is answered as it is, and what would change that

@@ -46,8 +46,7 @@ def run(
         _refuse_both(prior, likelihood)
         print(_joint_answer(_joint_table(joint, variables), observe or [], exact, as_json))
         return
-    from bayeswise.posteriors.bayes_rule import bayes
-    from bayeswise.posteriors.bayes_text import inference_text
+    from bayeswise.posteriors.bayes_rule import bayes, inference_text
 
     if not prior:
         raise ParameterError("there is no prior", fix="add --prior STATE=P, as in --prior disease=.004")
@@ -57,7 +56,7 @@ def run(
 
 
 def _joint_answer(table: JointTable, observe: list[str], exact: bool, as_json: bool) -> str:
-    from bayeswise.posteriors.bayes_text import joint_table_text
+    from bayeswise.posteriors.bayes_rule import joint_table_text
 
     evidence = _evidence(observe, table)
     if not as_json:
