@@ -20,6 +20,7 @@ import numpy as np
 
 from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.models.naive_bayes.factors import Leaving
 from bayeswise.networks.classifiers.column_graph import Graph
 from bayeswise.networks.classifiers.counted import pseudo_rows_of, with_unseen
 from bayeswise.networks.classifiers.graph_scores import GraphScores, change_of_share, without
@@ -101,34 +102,37 @@ class SuperparentPairScores(AveragedScores):
     def log_joint(self, codes: CodeArray) -> FloatArray:
         """(n_rows, n_states); -1 is left out, -2 is a level that no row showed."""
         joint = np.empty((len(codes), self.n_states))
-        tables = self._tables
+        _ = self._tables  # before threads ask for them
 
         def fill(rows: slice) -> None:
             for start in range(rows.start, rows.stop, _ROWS_AT_ONCE):
                 some = slice(start, min(start + _ROWS_AT_ONCE, rows.stop))
-                joint[some] = self._averaged(codes[some], tables, self.log_prior)
+                joint[some] = self._averaged(codes[some], self.log_prior, None)
 
         over_ranges(fill, len(codes))
         return joint
 
-    def _averaged(
-        self,
-        codes: CodeArray,
-        tables: dict[tuple[int, int], tuple[FloatArray, dict[int, FloatArray]]],
-        log_prior: FloatArray,
-    ) -> FloatArray:
+    def _averaged(self, codes: CodeArray, log_prior: FloatArray, leaving: Leaving | None) -> FloatArray:
+        """(n_rows, n_states) the log joint of rows as they are counted, or of each had it never been."""
         total = np.full((len(codes), self.n_states), -np.inf)
         n_pairs = np.zeros(len(codes))
-        for pair in tables:
+        for pair in self.pairs:
             rows, frequency = self._rows_of(pair, codes)
-            rows = rows[self.allows(frequency)]
-            total[rows] = np.logaddexp(total[rows], self._term(pair, codes[rows]))
+            rows = rows[self.allows(frequency if leaving is None else without(frequency, leaving.weights[rows]))]
+            term = self._term(pair, codes[rows])
+            if leaving is not None:
+                own = leaving.groups[rows]
+                term[np.arange(len(rows)), own] += self._change(pair, codes[rows], own, leaving.weights[rows])
+            total[rows] = np.logaddexp(total[rows], term)
             n_pairs[rows] += 1.0
-        found = total + log_prior - np.log(np.maximum(n_pairs, 1.0))[:, None]
+        found = np.asarray(total + log_prior - np.log(np.maximum(n_pairs, 1.0))[:, None])
         none = np.flatnonzero(n_pairs == 0.0)
-        if len(none):
+        if len(none) and leaving is None:
             found[none] = self.of_one.log_joint(np.ascontiguousarray(codes[none]))
-        return np.asarray(found)
+        elif len(none) and leaving is not None:
+            gone = leaving.groups[none], leaving.weights[none]
+            found[none] = self.of_one.left_out(codes[none], *gone, log_prior[none])
+        return found
 
     def _rows_of(self, pair: tuple[int, int], codes: CodeArray) -> tuple[IntArray, FloatArray]:
         """The rows that have both cells, and the weight of their pair of levels."""
@@ -173,22 +177,7 @@ class SuperparentPairScores(AveragedScores):
     # -- rows left out ----------------------------------------------------------------------------------------
     def left_out(self, codes: CodeArray, groups: CodeArray, weights: FloatArray, log_prior: FloatArray) -> FloatArray:
         """(n_rows, n_states) the log joint of each row, had it never been counted."""
-        total = np.full((len(codes), self.n_states), -np.inf)
-        n_pairs = np.zeros(len(codes))
-        for pair in self.pairs:
-            rows, frequency = self._rows_of(pair, codes)
-            kept = self.allows(without(frequency, weights[rows]))
-            rows = rows[kept]
-            term = self._term(pair, codes[rows])
-            own = groups[rows]
-            term[np.arange(len(rows)), own] += self._change(pair, codes[rows], own, weights[rows])
-            total[rows] = np.logaddexp(total[rows], term)
-            n_pairs[rows] += 1.0
-        found = np.asarray(total + log_prior - np.log(np.maximum(n_pairs, 1.0))[:, None])
-        none = np.flatnonzero(n_pairs == 0.0)
-        if len(none):
-            found[none] = self.of_one.left_out(codes[none], groups[none], weights[none], log_prior[none])
-        return found
+        return self._averaged(codes, log_prior, Leaving(groups, weights))
 
     def _change(self, pair: tuple[int, int], codes: CodeArray, groups: CodeArray, weights: FloatArray) -> FloatArray:
         """(n_rows,) what the term of the own class is more without the row."""
