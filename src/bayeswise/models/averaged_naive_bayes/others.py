@@ -15,7 +15,7 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArr
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of
 from bayeswise.models.naive_bayes.factors import pseudo_rows_of
-from bayeswise.models.naive_bayes.others import FamilyScores
+from bayeswise.models.naive_bayes.others import FamilyScores, without_each_row
 from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.batch import Batch
 
@@ -108,19 +108,13 @@ class AveragedFamilyScores(LeftOutInBlocks):
             yield self._left_out_block(values[rows], groups[rows], None if weights is None else weights[rows])
 
     def _left_out_block(self, values: FloatArray, groups: CodeArray, weights: FloatArray | None) -> Cells:
-        """Each row as a group of its own, taken out of its class and of the whole."""
-        n_rows = len(values)
         family = self.family
-        each = family.statistic(values, np.arange(n_rows, dtype=np.int32), n_rows, weights)
-        whole = self.statistic.pooled().take(np.zeros(n_rows, dtype=np.int64)).subtract(each)
+        whole, classes = without_each_row(family, self.statistic, values, groups, weights)
         prior = pseudo_rows_of(family, whole, self.pseudo_rows)
         says = ~np.isnan(values) & family.estimate(whole).exists
         log_factor = -family.log_marginal(whole, prior)
         log_relevant = []
-        for state in range(self.n_states):
-            mine = self.statistic.take(np.full(n_rows, state))
-            own = np.flatnonzero(groups == state)
-            mine = mine.subtract(each.take(own).regroup(own, n_rows)) if len(own) else mine
+        for mine in classes:
             log_factor = log_factor + family.log_marginal(mine, prior)
             log_relevant.append(_or_zero(says, family.log_predictive(family.posterior(mine, prior), values)))
         log_irrelevant = _or_zero(says, family.log_predictive(family.posterior(whole, prior), values))

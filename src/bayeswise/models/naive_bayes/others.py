@@ -51,6 +51,21 @@ class Others:
         )
 
 
+def without_each_row(
+    family: Any, statistic: Any, values: FloatArray, groups: CodeArray, weights: FloatArray | None
+) -> tuple[Any, Iterator[Any]]:
+    """The whole column and then each class without each of these rows, which are the groups of what is given back."""
+    n_rows = len(values)
+    each = family.statistic(values, np.arange(n_rows, dtype=np.int32), n_rows, weights)
+
+    def of_class(state: int) -> Any:
+        mine, own = statistic.take(np.full(n_rows, state)), np.flatnonzero(groups == state)
+        return mine.subtract(each.take(own).regroup(own, n_rows)) if len(own) else mine
+
+    whole = statistic.pooled().take(np.zeros(n_rows, dtype=np.int64)).subtract(each)
+    return whole, map(of_class, range(statistic.weight_of_rows.shape[0]))
+
+
 @dataclass(frozen=True)
 class FamilyScores:
     """One family's parameters for each state and column."""
@@ -91,15 +106,9 @@ class FamilyScores:
         return log_sums
 
     def _left_out_block(self, values: FloatArray, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
-        """Each row as a group of its own, taken out of its class and of the whole."""
-        n_rows = len(values)
-        each = self.family.statistic(values, np.arange(n_rows, dtype=np.int32), n_rows, weights)
-        whole = self.statistic.pooled().take(np.zeros(n_rows, dtype=np.int64)).subtract(each)
+        whole, classes = without_each_row(self.family, self.statistic, values, groups, weights)
         log_sums = []
-        for state in range(self.statistic.weight_of_rows.shape[0]):
-            mine = self.statistic.take(np.full(n_rows, state))
-            own = np.flatnonzero(groups == state)
-            mine = mine.subtract(each.take(own).regroup(own, n_rows)) if len(own) else mine
+        for mine in classes:
             parameters, known = self._estimated(mine, whole)
             log_cells = np.asarray(self.family.log_density(parameters, values))  # (n_rows, n_columns)
             log_sums.append(np.where(np.isnan(values) | ~known, 0.0, log_cells).sum(axis=1))
