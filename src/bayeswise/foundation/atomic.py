@@ -57,10 +57,10 @@ def write_bytes(path: str | os.PathLike[str], data: bytes) -> None:
 
 
 @contextlib.contextmanager
-def replacing_text(path: str | os.PathLike[str], encoding: str = "utf-8", newline: str | None = "") -> Iterator[TextIO]:
+def replacing_text(path: str | os.PathLike[str]) -> Iterator[TextIO]:
     """A text file that takes its place when the block ends without an error; line ends stay as they are."""
     with replacing(path) as file:
-        text = io.TextIOWrapper(file, encoding=encoding, newline=newline)
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
         try:
             yield text
             text.flush()

@@ -21,6 +21,7 @@ from bayeswise.models.base.table_model import TableModel, capabilities_of, leave
 from bayeswise.models.relearning import encoded, posteriors_of_folds, refuse_other_rows
 from bayeswise.posteriors.calibration import turns
 from bayeswise.posteriors.prior import shifted
+from bayeswise.statistics.intervals import MOST_FOLDS
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 from bayeswise.tables.partitions import SpreadSource
 from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
@@ -101,16 +102,14 @@ def _how(cv: Folds) -> str:
     return AS_IT_IS if cv is None else "leave-one-out" if cv == "loo" else f"{cv} folds"
 
 
-def left_out_or_folded(
-    model: Any, table: Any, *, targets: Any = None, n_folds: int = 10, progress: Progress | None = None
-) -> HeldOut:
+def left_out_or_folded(model: Any, table: Any, *, progress: Progress | None = None) -> HeldOut:
     """Each learned row left out; folds where the rows have selected something and are too many for a fit of each."""
     try:
-        return held_out(model, table, targets=targets, cv="loo", progress=progress)
+        return held_out(model, table, cv="loo", progress=progress)
     except TooLargeError:
         if not getattr(model, "selected_by_rows", ()):
             raise
-        return held_out(model, table, targets=targets, cv=n_folds, progress=progress)
+        return held_out(model, table, cv=MOST_FOLDS, progress=progress)
 
 
 def _check_folds(cv: Folds) -> None:

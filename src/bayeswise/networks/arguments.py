@@ -48,13 +48,13 @@ def names_of(given: Any, what: str = "nodes") -> list[Any]:
     return list(given)
 
 
-def graph_of(given: Any, what: str = "parents") -> Mapping[str, tuple[str, ...]]:
+def graph_of(given: Any) -> Mapping[str, tuple[str, ...]]:
     """A graph {node: its parents}; None is that without edges.
 
     >>> graph_of({"wet": ["rain"]})
     {'wet': ('rain',)}
     """
-    found = by_node(given, what, of_each="[parents]")
+    found = by_node(given, "parents", of_each="[parents]")
     for name, above in found.items():
         if isinstance(above, str) or not isinstance(above, Iterable):
             raise ParameterError(f"the parents of {name!r:.80} are {above!r:.80}", fix="give a list of names")

@@ -50,9 +50,9 @@ class TreeNode:
         """Of this node and all below it."""
         return math.fsum(node.bits for _, _, node in self.walk())
 
-    def walk(self, depth: int = 0) -> Iterator[tuple[int, str, TreeNode]]:
+    def walk(self) -> Iterator[tuple[int, str, TreeNode]]:
         """Depth, branch ("", "yes" or "no") and node, from the root on."""
-        pending: list[tuple[int, str, TreeNode]] = [(depth, "", self)]
+        pending: list[tuple[int, str, TreeNode]] = [(0, "", self)]
         while pending:
             level, branch, node = pending.pop()
             yield level, branch, node
