@@ -46,7 +46,7 @@ export function Shell() {
       <main id="main" tabIndex={-1} aria-busy={workspace.value === null && workspaceProblem.value === null}>
         {away.value && (
           <div class="note stops" role="alert">
-            <p>The server does not answer. What was saved is on the disk; this page goes on as soon as the server is back.</p>
+            <p>The server does not answer. What was saved is on the disk; this page continues as soon as the server is back.</p>
             <p class="quiet">Fix: start it again with <code>bayeswise serve</code>, at the same port</p>
           </div>
         )}

@@ -47,7 +47,7 @@ def test_findings_are_explained_by_paths_and_nodes_can_be_set_from_outside(tab: 
     strongest = account.paths()[0]
     why.get_by_role("button", name=" – ".join(strongest.nodes), exact=True).click()
     expect(page.locator(".arc.path")).to_have_count(len(strongest.nodes) - 1)
-    expect(page.get_by_text("The findings are at odds by")).to_be_visible()
+    expect(page.get_by_text("The findings conflict by")).to_be_visible()
     page.go_back()
     expect(page.locator(".arc.path")).to_have_count(6)
 

@@ -1,4 +1,4 @@
-"""Why a case is answered as it is, and whether posteriors keep what they promise."""
+"""Why a case is answered as it is, and whether posteriors are calibrated."""
 
 from __future__ import annotations
 

@@ -36,7 +36,7 @@ export function Capacity({ model, table, file, document }: Props) {
   return (
     <section aria-label="Capacity">
       <h2>Capacity</h2>
-      <p class="quiet">At most so many rows of this table (20), or a share of them (5%), may get an action.</p>
+      <p class="quiet">Limit an action to a number of rows of this table (20), or to a share of them (5%).</p>
       <div class="controls">
         {actions.map((action) => (
           <label key={action}>{action} <TypedInput class="short" aria-label={`At most this many rows in ${action}`} placeholder="no limit" value={limits[action] ?? ""} onTyped={(text) => set(action, text)} /></label>

@@ -33,7 +33,7 @@ export function AskView({ network, onEdited }: { network: Network; onEdited: () 
   const separated = new Set(target ? value?.separated ?? [] : []);
   return (
     <>
-      <p class="quiet">Click a state to observe it, again to retract it; shift-click to exclude it; drag its bar, or press ← →, for a likelihood. Click a name for its table, and for why it is believed.</p>
+      <p class="quiet">Click a state to observe it, again to retract it; shift-click to exclude it; drag its bar, or press ← →, for a likelihood. Click a name for its table and an explanation.</p>
       <p class="remedies">
         <button type="button" disabled={nothing} onClick={retractAll}>retract all</button>
         <span role="status">{value && statusOf(findings, nothing, value)}</span>
@@ -97,7 +97,7 @@ function Conflict({ conflict: { bits, explained_by } }: { conflict: NonNullable<
   if (bits <= 0) return <p class="quiet">The findings agree: together they are {compact(2 ** -bits)} times as likely as if they were independent.</p>;
   return (
     <div class="note" role="note">
-      <p>The findings are at odds by {compact(bits)} bits: together they are {compact(2 ** -bits)} times as likely as if they were independent.</p>
+      <p>The findings conflict by {compact(bits)} bits: together they are {compact(2 ** -bits)} times as likely as if they were independent.</p>
       {explained_by.length > 0 && <p class="quiet">It may be a rare case: {explained_by.map(({ node, state }) => `${node} = ${state}`).join(" or ")} would explain them.</p>}
     </div>
   );
@@ -161,7 +161,7 @@ function Worth({ node, beliefs }: { node: string; beliefs: Beliefs | null }) {
   const most = worth[0]![1];
   return (
     <section aria-label="What an observation would tell">
-      <h2>What an observation would tell about {node}</h2>
+      <h2>Information that an observation adds about {node}</h2>
       <table class="numbers measured">
         <thead><tr><th scope="col">node</th><th scope="col" class="number">bits</th><td /></tr></thead>
         <tbody>
@@ -170,7 +170,7 @@ function Worth({ node, beliefs }: { node: string; beliefs: Beliefs | null }) {
           ))}
         </tbody>
       </table>
-      {(beliefs?.separated.length ?? 0) > 0 && <p class="quiet">Dim nodes are separated from {node} by what is observed: they tell nothing more.</p>}
+      {(beliefs?.separated.length ?? 0) > 0 && <p class="quiet">Dim nodes are separated from {node} by what is observed: they add no information.</p>}
     </section>
   );
 }

@@ -120,7 +120,7 @@ function Decide({ view, rows, document, file, version }: Loaded) {
         </section>
       ) : rows.states.length === 2 && <p class="quiet">The costs depend on the row, and so do the thresholds.</p>}
       <Policies outcome={outcome} rows={rows} facts={certified.facts} stale={stale} unit={unit.value} />
-      {!view.has_truth && <p class="quiet">The rows do not say which state was true, so only the promised cost is known.</p>}
+      {!view.has_truth && <p class="quiet">The rows do not say which state was true, so only the expected cost is known.</p>}
       {certified.problem && <ProblemNote problem={certified.problem} />}
       <p role="status" class={stale ? "certified stale" : "certified"}>
         {certified.paid && <>Cost per case <b>{compact(certified.paid.mean)}</b>{unit.value && ` ${unit.value}`}, {String(certified.facts!["interval"])} {compact(certified.paid.low)} to {compact(certified.paid.high)}.</>}

@@ -45,7 +45,7 @@ export function ModelPage() {
       {workspace.value && table === null && <p>There is no table in this folder yet.</p>}
       {columns.problem && <ProblemNote problem={columns.problem} />}
       {kinds.problem && <ProblemNote problem={kinds.problem} />}
-      {table && !target && columns.value && <p>Choose the target: the column that the model is to tell.</p>}
+      {table && !target && columns.value && <p>Choose the target: the column to predict.</p>}
       {table && target && kinds.value && <Learning table={table} target={target} kinds={kinds.value} />}
       {table && <Saved table={table} kinds={kinds.value ?? []} />}
     </article>
@@ -105,7 +105,7 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
           </button>
           {automatic && kind !== automatic && <button type="button" disabled={isRunning(fit.job)} onClick={() => fitNow(automatic.name, {})}>choose automatically</button>}
         </div>
-        {kind === automatic && <p class="quiet">All kinds that apply are learned and weighed by rows that they never saw; <code>choose</code> keeps one of them, <code>within</code> bounds the time.</p>}
+        {kind === automatic && <p class="quiet">All kinds that apply are fitted and weighted by left-out rows; <code>choose</code> keeps one of them, <code>within</code> bounds the time.</p>}
         <JobNote of={fit} what="learning a model" />
         {fit.job?.state === "done" && <p role="status">Saved {fit.job.output} in {fit.job.seconds.toFixed(1)} s, as by <code>{fit.job.command}</code></p>}
         {saving.problem && <ProblemNote problem={saving.problem} />}

@@ -1,4 +1,4 @@
-// Trust: whether posteriors keep what they promise, what refusing saves, other priors, unusual rows, and the printable report.
+// Trust: whether posteriors are calibrated, what refusing saves, other priors, unusual rows, and the printable report.
 import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { get, post, type Schemas } from "../api/client";
@@ -84,7 +84,7 @@ function Promises({ view: { facts, promises, rows, how } }: { view: View }) {
   return (
     <section aria-label="Promises">
       <p class="answer" role="status">
-        {promises.length ? promises[0] : <>The posteriors keep what they promise, as far as {count(rows)} rows can tell.</>}
+        {promises.length ? promises[0] : <>The posteriors are calibrated, as far as {count(rows)} rows show.</>}
         {how !== "as it is" && <span class="quiet"> ({how})</span>}
       </p>
       {promises.slice(1).map((line) => <p key={line}>{line}</p>)}

@@ -4,7 +4,7 @@ rule.py            the policy in words, thresholds exact
 envelope.py        which of many lines is lowest where
 feature_rule.py    decisions on one feature: regions of a number, an action for each value that is counted or named
 cautious.py        minimax and minimax regret
-capacity.py        at most so many rows in an action
+capacity.py        at most N rows in an action
 stability.py       how sure the decision itself is
 action_account.py  why this action and not that one
 action_change.py   what would change it

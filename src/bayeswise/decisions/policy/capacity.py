@@ -1,4 +1,4 @@
-"""Decisions under limits: at most so many rows may take an action."""
+"""Decisions under limits: at most N rows may take an action."""
 
 from __future__ import annotations
 

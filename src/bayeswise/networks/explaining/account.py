@@ -58,7 +58,7 @@ class NetworkAccount:
     prior: Distribution
     posterior: Distribution
     findings: tuple[FindingWeight, ...]
-    conflict: float  # log of prod P(finding) / P(findings); above 0 they are at odds
+    conflict: float  # log of prod P(finding) / P(findings); above 0 they conflict
     most_probable: Explanation
     information: dict[str, float]  # bits that each unobserved node would say about the query
 

@@ -1,4 +1,4 @@
-"""Capacity on the Costs page: at most so many rows in an action, as `bayeswise decide --at-most` has it."""
+"""Capacity on the Costs page: at most N rows in an action, as `bayeswise decide --at-most` has it."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def routes(bench: Bench) -> APIRouter:
 
     @router.post("/limited")
     def limited(asked: LimitedRequest) -> LimitedView:
-        """Decide all rows of a table together, with at most so many of them in an action."""
+        """Decide all rows of a table together, with at most N of them in an action."""
         model = bench.model_of_classes(asked.model)
         with warnings.catch_warnings(action="ignore", category=CostWarning):
             decision = DecisionFile.of_document(asked.document.to_document(), "the decision")

@@ -80,7 +80,7 @@ class Job:
 
 
 class Jobs:
-    """The jobs of one workspace: so many at once, the others wait in their order."""
+    """The jobs of one workspace: a few at once, the others wait in order."""
 
     def __init__(self, workspace: Workspace, limits: Limits) -> None:
         self.workspace, self.limits = workspace, limits

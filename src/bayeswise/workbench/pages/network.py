@@ -101,7 +101,7 @@ class StateView(Said):
 
 
 class ConflictView(Said):
-    """log2 prod P(finding) / P(all findings): above 0 they are at odds, unless a state explains them."""
+    """log2 prod P(finding) / P(all findings): above 0 they conflict, unless a state explains them."""
 
     bits: float
     explained_by: list[StateView]
@@ -111,7 +111,7 @@ class BeliefsView(Said):
     """The belief in each state of each node, and what a target has to do with the others.
 
     separated    nodes that say nothing about the target, given what is observed
-    worth        bits that observing each node would tell about the target
+    worth        bits that observing each node adds about the target
     findings     how much each finding speaks for `state` of the target: alone, and beside the others
     paths        by which paths they do
     explained_as the line for the shell that explains it, where there is something to explain

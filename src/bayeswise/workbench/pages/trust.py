@@ -1,4 +1,4 @@
-"""The Trust page: whether posteriors keep what they promise, what refusing saves, and how ordinary the rows are."""
+"""The Trust page: whether posteriors are calibrated, what refusing saves, and how ordinary the rows are."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def routes(bench: Bench) -> APIRouter:
         decision: Annotated[FileName | None, Query()] = None,
         bins: Annotated[int, Query(ge=2, le=50)] = 10,
     ) -> TrustView:
-        """Whether the posteriors of a model keep what they promise on rows whose state is known."""
+        """Whether the posteriors of a model are calibrated on rows whose state is known."""
         return trust_view(bench, model, table, decision, bins)
 
     @router.post("/report", status_code=202)
