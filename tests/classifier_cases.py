@@ -9,7 +9,7 @@ import numpy as np
 Table = dict[str, list[Any]]
 
 
-def dependent_table(seed: int, n_rows: int = 60, n_columns: int = 4, holes: float = 0.0, n_classes: int = 3) -> Table:
+def dependent_table(seed: int, n_rows: int = 60, n_columns: int = 4, missing: float = 0.0, n_classes: int = 3) -> Table:
     """Each column copies the class or an earlier column half of the time; the class stands under "y"."""
     generator = np.random.default_rng(seed)
     classes = generator.integers(0, n_classes, n_rows)
@@ -21,7 +21,7 @@ def dependent_table(seed: int, n_rows: int = 60, n_columns: int = 4, holes: floa
         columns.append(np.where(generator.random(n_rows) < 0.5, source % n_levels, noise))
     table: Table = {f"c{k}": [f"v{code}" for code in column] for k, column in enumerate(columns)}
     for cells in table.values():
-        for row in np.flatnonzero(generator.random(n_rows) < holes).tolist():
+        for row in np.flatnonzero(generator.random(n_rows) < missing).tolist():
             cells[row] = None
     table["y"] = [f"k{code}" for code in classes]
     return table

@@ -134,7 +134,7 @@ def interactions(n: int, seed: int) -> Table:
     return numbers(X, g.random(n) < 1 / (1 + np.exp(-1.5 * score)))
 
 
-# -- classes that columns leave little doubt about ---------------------------------------------------------------
+# -- classes that columns nearly determine -------------------------------------------------------------------------
 def decision_list(n: int, seed: int, noise: float = 0.0) -> Table:
     """36 answers about the places of six pieces, and the class of the first of 14 rules that applies.
 
@@ -276,5 +276,5 @@ SHARP: Tables = {
     "animals, third": lambda: animals(100, 96),
     "animals of four": lambda: animals(100, 97, 4),
 }
-"""Those whose classes columns leave little doubt about: rules, pictures, few rows of many kinds. Settings may be chosen
+"""Those whose classes the columns nearly determine: rules, pictures, few rows of many kinds. Settings may be chosen
 by them, too."""

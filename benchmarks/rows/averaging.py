@@ -102,7 +102,7 @@ def accuracies(code: str, tables: tuple[str, ...], n_times: int) -> tuple[float,
 
 
 @cache
-def foretold(name: str, n_shuffles: int) -> tuple[FloatArray, FloatArray, IntArray]:
+def predicted(name: str, n_shuffles: int) -> tuple[FloatArray, FloatArray, IntArray]:
     """(n_shuffles, n_rows, n_classes) what the average and plain naive Bayes say of folds that they never saw."""
     from sklearn import datasets
     from sklearn.model_selection import StratifiedKFold
@@ -150,7 +150,7 @@ class NoWorse:
     loss: Callable[[FloatArray, IntArray], float]
 
     def run(self, size: Size) -> Outcome:
-        ours, plain, truth = foretold(self.name, self.n_shuffles)
+        ours, plain, truth = predicted(self.name, self.n_shuffles)
         losses = np.array([[self.loss(each, truth) for each in said] for said in (ours, plain)])
         gap = losses[0] - losses[1]
         error = gap.std(ddof=1) / np.sqrt(len(gap)) if len(gap) > 1 else 0.0

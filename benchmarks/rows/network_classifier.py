@@ -67,12 +67,12 @@ def counting(n_rows: int, structure: str) -> float:
     return best
 
 
-def answering(n_rows: int, structure: str, holes: float) -> float:
+def answering(n_rows: int, structure: str, missing: float) -> float:
     """Posteriors of coded rows."""
     X, y = dependent_codes(n_rows, 40)
     model = our_classifier(structure, numbers="category").fit(X, y).model_
     codes = X.astype(np.int32)
-    codes[np.random.default_rng(1).random(codes.shape) < holes] = -1
+    codes[np.random.default_rng(1).random(codes.shape) < missing] = -1
     [best] = best_of(3, lambda: model.scores.log_joint(codes))
     return best
 

@@ -62,7 +62,7 @@ def test_a_model_in_the_place_of_a_table_is_recognised(bayeswise: Command, golf_
     )
 
 
-def test_an_empty_name_is_no_output(bayeswise: Command, golf: Path, tmp_path: Path) -> None:
+def test_an_empty_name_is_not_an_output(bayeswise: Command, golf: Path, tmp_path: Path) -> None:
     answer = bayeswise("fit", golf, "-t", "play", "--model", "naive-bayes", "-o", "")
     assert answer.code == 2
     assert "cannot write ''" in answer.err

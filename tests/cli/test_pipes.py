@@ -91,7 +91,7 @@ def test_a_full_disk_behind_stdout_is_told_in_one_line(golf_model: Path, golf: P
 
 
 @posix
-def test_a_closed_stdout_is_no_bug(golf_model: Path, golf: Path) -> None:
+def test_a_closed_stdout_is_not_a_bug(golf_model: Path, golf: Path) -> None:
     for words, code in ((["predict", golf_model, golf], 2), (["inspect", golf_model], 0)):
         command = " ".join(f"'{word}'" for word in bayeswise_words(*words))
         done = subprocess.run(["sh", "-c", f"{command} >&-"], capture_output=True, check=False)

@@ -38,7 +38,7 @@ def like(model: NetworkClassifierModel, table: Table) -> NetworkClassifierModel:
 def test_rows_learned_in_parts_or_forgotten_leave_the_same_bytes(
     overrides: dict[str, Any], seed: int, split: int, data: st.DataObject
 ) -> None:
-    table = dependent_table(seed, n_rows=40, holes=0.15)
+    table = dependent_table(seed, n_rows=40, missing=0.15)
     whole = fit_network(table, "y", **overrides)
     order = data.draw(st.permutations(range(40)))
     first, second = like(whole, rows_of(table, order[:split])), like(whole, rows_of(table, order[split:]))
@@ -51,12 +51,12 @@ def test_rows_learned_in_parts_or_forgotten_leave_the_same_bytes(
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10_000), data=st.data())
 def test_a_row_of_weight_k_is_k_rows(overrides: dict[str, Any], seed: int, data: st.DataObject) -> None:
-    table = dependent_table(seed, n_rows=30, holes=0.15)
+    table = dependent_table(seed, n_rows=30, missing=0.15)
     weights = data.draw(st.lists(st.integers(0, 3), min_size=30, max_size=30).filter(any))
     repeated = rows_of(table, np.repeat(np.arange(30), weights).tolist())
     weighted = fit_network({**table, "w": weights}, "y", weight="w", **overrides)
     copied = fit_network(repeated, "y", **overrides)
-    asked = without_class(dependent_table(seed, n_rows=30, holes=0.3))
+    asked = without_class(dependent_table(seed, n_rows=30, missing=0.3))
     np.testing.assert_allclose(weighted.predict_proba(asked), copied.predict_proba(asked), rtol=1e-9)
 
 
@@ -64,9 +64,9 @@ def test_a_row_of_weight_k_is_k_rows(overrides: dict[str, Any], seed: int, data:
 @settings(max_examples=5, deadline=None)
 @given(seed=st.integers(0, 10_000), order=st.permutations(range(4)))
 def test_the_order_of_the_columns_means_nothing(overrides: dict[str, Any], seed: int, order: list[int]) -> None:
-    table = dependent_table(seed, n_rows=200, holes=0.1)
+    table = dependent_table(seed, n_rows=200, missing=0.1)
     turned = {**{f"c{k}": table[f"c{k}"] for k in order}, "y": table["y"]}
-    asked = without_class(dependent_table(seed, n_rows=20, holes=0.3))
+    asked = without_class(dependent_table(seed, n_rows=20, missing=0.3))
     one, other = fit_network(table, "y", **overrides), fit_network(turned, "y", **overrides)
     np.testing.assert_allclose(one.predict_proba(asked), other.predict_proba(asked), rtol=1e-10)
 
@@ -75,7 +75,7 @@ def test_the_order_of_the_columns_means_nothing(overrides: dict[str, Any], seed:
 @settings(max_examples=4, deadline=None)
 @given(seed=st.integers(0, 10_000), weighted=st.booleans())
 def test_leaving_a_row_out_is_learning_the_others(overrides: dict[str, Any], seed: int, weighted: bool) -> None:
-    table = dependent_table(seed, n_rows=25, holes=0.15)
+    table = dependent_table(seed, n_rows=25, missing=0.15)
     if weighted:
         table["w"] = np.random.default_rng(seed).integers(1, 4, 25).tolist()
     model = fit_network(table, "y", weight="w" if weighted else None, **overrides)
@@ -96,7 +96,7 @@ def test_leaving_a_row_out_is_learning_the_others(overrides: dict[str, Any], see
 def test_the_shares_of_the_columns_add_up_to_the_log_joint(overrides: dict[str, Any], seed: int) -> None:
     table = dependent_table(seed, n_rows=60)
     model = fit_network(table, "y", **overrides)
-    asked = without_class(dependent_table(seed, n_rows=5, holes=0.4))
+    asked = without_class(dependent_table(seed, n_rows=5, missing=0.4))
     asked["c0"][0] = "never seen"
     for row in range(5):
         alone = rows_of(asked, [row])

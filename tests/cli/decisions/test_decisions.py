@@ -86,7 +86,7 @@ def test_another_prior_changes_the_decision_without_a_refit(
     assert bayeswise("decide", golf_model, golf, "--costs", play).out == wet.out
 
 
-def test_a_column_named_action_stays_and_actions_are_no_formulas(
+def test_a_column_named_action_stays_and_actions_are_not_formulas(
     bayeswise: Command, golf_model: Path, write: Callable[..., Path], tmp_path: Path
 ) -> None:
     table = write("outlook,temperature,humidity,wind,action\nsunny,hot,high,weak,mine\n")

@@ -206,7 +206,7 @@ def test_null_words_delimiter_decimal_mark_and_encoding_can_be_named(
 # -- what is told -------------------------------------------------------------------------------------------
 
 
-def test_strays_and_rows_without_a_target_are_told(bayeswise: Command, write: Write, tmp_path: Path) -> None:
+def test_invalid_values_and_rows_without_a_target_are_told(bayeswise: Command, write: Write, tmp_path: Path) -> None:
     rows = "".join(f"{k % 9}.5,{'ab'[k % 2]}\n" for k in range(300))
     table = write(f"x,y\n{rows}3a,a\n1,\n2,\n")
     facts = learned(bayeswise, table, "-t", "y", "-o", tmp_path / "m")

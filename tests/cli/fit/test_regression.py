@@ -212,7 +212,7 @@ def test_what_a_model_does_not_have_is_refused(fitted: Callable[..., Path], visi
         assert what in answer.err
 
 
-def test_a_hole_is_an_error_unless_it_was_to_be_a_mean(
+def test_a_missing_value_is_an_error_unless_it_was_to_be_a_mean(
     fitted: Callable[..., Path], bayeswise: Command, write: Callable[..., Path]
 ) -> None:
     new = write("height,width,colour\n180,3,red\n170,,violet\n", "new.csv")
@@ -352,7 +352,7 @@ def test_a_row_far_out_has_a_finite_stddev(bayeswise: Command, tmp_path: Path) -
     assert other == pytest.approx(1e100 * one, rel=1e-12)
 
 
-def test_inspect_shows_deviations_whose_squares_are_no_floats(bayeswise: Command, tmp_path: Path) -> None:
+def test_inspect_shows_deviations_whose_squares_are_not_floats(bayeswise: Command, tmp_path: Path) -> None:
     table = tmp_path / "wide.csv"
     table.write_text("x,z,y\n" + "".join(f"{k % 4}e200,{k % 5}e-200,{'pq'[k % 2]}\n" for k in range(20)))
     assert bayeswise("fit", table, "-t", "y", "--model", "gaussian", "-o", tmp_path / "m").code == 0

@@ -61,7 +61,7 @@ def test_costs_about_another_target_are_refused(tmp_path: Path, bayeswise: Calla
 
 
 @pytest.mark.parametrize("scale", ["1e300", "1e-310"])
-def test_numbers_whose_squares_are_no_floats_are_compared(
+def test_numbers_whose_squares_are_not_floats_are_compared(
     tmp_path: Path, bayeswise: Callable[..., Any], scale: str
 ) -> None:
     table = tmp_path / "table.csv"

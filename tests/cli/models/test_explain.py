@@ -120,7 +120,7 @@ def test_a_page_and_a_picture_are_written(bayeswise: Command, golf_model: Path, 
         (["nothing.csv"], 3, "there is no file"),
     ],
 )
-def test_what_is_no_row_is_refused(
+def test_what_is_not_a_row_is_refused(
     bayeswise: Command, golf_model: Path, words: list[str], code: int, what: str
 ) -> None:
     answer = bayeswise("explain", golf_model, *words)

@@ -134,7 +134,7 @@ def test_a_model_by_an_m_estimate_can_be_inspected(bayeswise: Command, golf: Pat
     assert inspected(bayeswise, tmp_path / "m")["settings"]["smoothing"] == {"m": 2.0, "p": {}}
 
 
-def test_a_damaged_file_is_no_model(bayeswise: Command, golf_model: Path) -> None:
+def test_a_damaged_file_is_not_a_model(bayeswise: Command, golf_model: Path) -> None:
     golf_model.write_bytes(golf_model.read_bytes()[:-1])
     answer = bayeswise("inspect", golf_model)
     assert (answer.code, answer.out) == (3, "")

@@ -129,7 +129,9 @@ def test_a_column_whose_values_decide_the_class_is_told(
     assert "each of its values goes with one class" in warning["what"]
 
 
-def test_too_many_strays_are_shown_and_end_with_exit_code_3(bayeswise: Command, file: Callable[[str], Path]) -> None:
+def test_too_many_invalid_values_are_shown_and_end_with_exit_code_3(
+    bayeswise: Command, file: Callable[[str], Path]
+) -> None:
     path = file("x,y\n" + "1.5,a\n2.5,b\n" * 10 + "3a,a\n")
     answer = bayeswise("look", path, "-t", "y", "--json")
     assert answer.code == 3

@@ -76,7 +76,7 @@ def test_an_output_is_needed(bayeswise: Command, golf_model: Path) -> None:
     assert bayeswise("merge", golf_model, golf_model).code == 2
 
 
-def test_a_file_that_is_no_model_is_not_replaced(bayeswise: Command, golf_model: Path, write: Write) -> None:
+def test_a_file_that_is_not_a_model_is_not_replaced(bayeswise: Command, golf_model: Path, write: Write) -> None:
     notes = write("notes", "notes.txt")
     assert bayeswise("merge", golf_model, golf_model, "-o", notes).code == 2
     assert notes.read_text() == "notes"

@@ -112,7 +112,7 @@ def test_strengths_are_told_for_each_edge(bayeswise: Command, table: Path, tmp_p
     assert bayeswise("network", "learn", table, "-o", tmp_path / "x.bif", "--resamples", 3).code == 2
 
 
-def test_a_column_of_weights_counts_rows_and_is_no_node(bayeswise: Command, tmp_path: Path) -> None:
+def test_a_column_of_weights_counts_rows_and_is_not_a_node(bayeswise: Command, tmp_path: Path) -> None:
     rows = asia().sample(300, seed=4)
     times = np.random.default_rng(0).integers(0, 4, 300)
     copies = {name: list(np.repeat(np.array(column, dtype=object), times)) for name, column in rows.items()}

@@ -195,7 +195,7 @@ def test_without_rows_there_is_no_estimate(values: np.ndarray) -> None:
     assert known.log_marginal(known.statistic(values), GammaPrior(2.0, 3.0)).tolist() == [[0.0]]
 
 
-def test_denormal_values_whose_rate_is_no_float_are_reported() -> None:
+def test_denormal_values_whose_rate_is_not_a_float_are_reported() -> None:
     estimate = GAMMA.estimate(GAMMA.statistic(np.array([[1e-309], [3e-309], [2e-309]])))
     assert not estimate.exists.any() and "smaller unit" in estimate.reason
     assert GAMMA.log_density(estimate.parameters, 1.0).item() == -np.inf

@@ -97,7 +97,7 @@ def test_without_rows_there_is_no_estimate(values: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("wrong", [-1.0, 0.5])
-def test_a_value_that_is_no_count_is_an_error_that_names_its_cell(wrong: float) -> None:
+def test_a_value_that_is_not_a_count_is_an_error_that_names_its_cell(wrong: float) -> None:
     with pytest.raises(DataError, match="row 2 of column 'x0'"):
         GEOMETRIC.statistic(np.array([[0.0], [wrong]]))
     GEOMETRIC.statistic(np.array([[0.0], [wrong]]), weights=np.array([1.0, 0.0]))

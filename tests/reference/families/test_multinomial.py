@@ -132,13 +132,13 @@ def test_many_columns_are_never_made_dense() -> None:
     assert len(seen.words.levels) == 2000
 
 
-def test_a_row_with_a_hole_is_counted_apart() -> None:
+def test_a_row_with_a_missing_value_is_counted_apart() -> None:
     seen = MULTINOMIAL.statistic([[1, 2, 0], [np.nan, 5, 5]], WORDS)
     assert repr(seen.words) == "Counts(buy=1, now=2, missing=1)"
     assert seen.rows.to_floats().tolist() == [2.0]
 
 
-def test_a_cell_that_is_no_count_is_an_error_that_names_it() -> None:
+def test_a_cell_that_is_not_a_count_is_an_error_that_names_it() -> None:
     for wrong in (-1.0, 0.5, np.inf):
         rows = np.array([[1.0, 0.0, 0.0], [0.0, 2.0, wrong]])
         with pytest.raises(DataError, match="row 2 of column 'x2'"):

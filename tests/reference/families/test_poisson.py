@@ -121,7 +121,7 @@ def test_without_rows_there_is_no_estimate(values: np.ndarray) -> None:
 
 
 @pytest.mark.parametrize("wrong", [-1.0, 2.5])
-def test_a_value_that_is_no_count_is_an_error_that_names_its_cell(wrong: float) -> None:
+def test_a_value_that_is_not_a_count_is_an_error_that_names_its_cell(wrong: float) -> None:
     values = np.array([[1.0, 0.0], [2.0, wrong]])
     with pytest.raises(DataError, match="row 2 of column 'x1'"):
         POISSON.statistic(values)

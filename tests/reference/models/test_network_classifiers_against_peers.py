@@ -35,7 +35,7 @@ def evidence_of(table: Table, row: int) -> dict[str, Any]:
     ({"class_prior": {"k0": 0.5, "k1": 0.3, "k2": 0.2}}, {"class_prior": {"k0": 0.5, "k1": 0.3, "k2": 0.2}}),
 ])  # fmt: skip
 def test_the_naive_structure_is_naive_bayes(mine: dict[str, Any], theirs: dict[str, Any], missing: str) -> None:
-    table, asked = dependent_table(2, holes=0.2), without_class(dependent_table(9, holes=0.3))
+    table, asked = dependent_table(2, missing=0.2), without_class(dependent_table(9, missing=0.3))
     asked["c1"][3] = "never seen"
     network = fit_network(table, "y", structure="naive", missing=missing, **mine)
     naive = bw.fit(table, "y", model="naive-bayes", missing=missing, **theirs)
@@ -45,8 +45,8 @@ def test_the_naive_structure_is_naive_bayes(mine: dict[str, Any], theirs: dict[s
 
 
 @pytest.mark.parametrize("settings", SINGLE_GRAPH, ids=str)
-def test_rows_with_holes_are_answered_as_the_junction_tree_answers_them(settings: dict[str, Any]) -> None:
-    table, asked = dependent_table(4, n_rows=200, n_columns=6), dependent_table(4, n_rows=200, n_columns=6, holes=0.4)
+def test_rows_with_missing_values_are_answered_as_the_junction_tree_answers_them(settings: dict[str, Any]) -> None:
+    table, asked = dependent_table(4, n_rows=200, n_columns=6), dependent_table(4, n_rows=200, n_columns=6, missing=0.4)
     model = fit_network(table, "y", **settings)
     found = model.predict_proba(without_class(asked))
     log_evidence = model.log_evidence(without_class(asked))
@@ -57,7 +57,7 @@ def test_rows_with_holes_are_answered_as_the_junction_tree_answers_them(settings
 
 
 def test_aode_is_the_mean_of_the_networks_of_its_superparents() -> None:
-    table, asked = dependent_table(6, n_rows=150, n_columns=5), dependent_table(6, n_rows=150, n_columns=5, holes=0.4)
+    table, asked = dependent_table(6, n_rows=150, n_columns=5), dependent_table(6, n_rows=150, n_columns=5, missing=0.4)
     model = fit_network(table, "y", structure="aode", min_frequency=0)
     networks = [model.superparent_network(name) for name in model.coding.columns]
     log_evidence = model.log_evidence(without_class(asked))
@@ -73,9 +73,9 @@ def test_aode_is_the_mean_of_the_networks_of_its_superparents() -> None:
 
 
 @pytest.mark.parametrize("settings", SINGLE_GRAPH, ids=str)
-def test_rows_with_holes_are_answered_as_pyagrum_answers_them(settings: dict[str, Any]) -> None:
+def test_rows_with_missing_values_are_answered_as_pyagrum_answers_them(settings: dict[str, Any]) -> None:
     gum = pytest.importorskip("pyagrum")
-    table, asked = dependent_table(7, n_rows=200, n_columns=6), dependent_table(7, n_rows=200, n_columns=6, holes=0.4)
+    table, asked = dependent_table(7, n_rows=200, n_columns=6), dependent_table(7, n_rows=200, n_columns=6, missing=0.4)
     model = fit_network(table, "y", **settings)
     engine = gum.LazyPropagation(network_twin(model.network))
     engine.addTarget("y")
@@ -104,7 +104,7 @@ def test_the_tree_has_every_edge_of_pyagrums_which_leaves_weak_ones_out() -> Non
 
 
 def test_rows_of_a_whole_table_are_answered_one_like_many() -> None:
-    table, asked = dependent_table(4, n_rows=200), without_class(dependent_table(4, n_rows=200, holes=0.3))
+    table, asked = dependent_table(4, n_rows=200), without_class(dependent_table(4, n_rows=200, missing=0.3))
     for structure in ("tan", "aode", "markov-blanket"):
         model = fit_network(table, "y", structure=structure)
         alone = [model.predict_proba(rows_of(asked, [row]))[0] for row in range(0, 200, 37)]

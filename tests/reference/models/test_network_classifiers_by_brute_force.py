@@ -119,34 +119,34 @@ def graph_answers(table: Table, parents: dict[str, tuple[str, ...]], asked: Tabl
     )
 
 
-@pytest.mark.parametrize("holes", [0.0, 0.25])
+@pytest.mark.parametrize("missing", [0.0, 0.25])
 @pytest.mark.parametrize("seed", range(3))
-def test_the_tree_is_kruskals_and_its_posterior_the_sum_over_completions(seed: int, holes: float) -> None:
-    table = dependent_table(seed, n_rows=40, holes=holes)
+def test_the_tree_is_kruskals_and_its_posterior_the_sum_over_completions(seed: int, missing: float) -> None:
+    table = dependent_table(seed, n_rows=40, missing=missing)
     model = fit_network(table, "y", structure="tan")
     parents = tree_by_kruskal(Rows(table))
     found = {name: tuple(p for p in model.network.parents(name) if p != "y") for name in parents}
     assert found == parents
-    asked = rows_of(dependent_table(seed, n_rows=40, holes=0.4), range(10))
+    asked = rows_of(dependent_table(seed, n_rows=40, missing=0.4), range(10))
     expected = graph_answers(table, parents, asked)
     np.testing.assert_allclose(model.predict_proba(without_class(asked)), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize(("k", "holes"), [(0, 0.2), (1, 0.0), (1, 0.2), (2, 0.2)])
-def test_k_dependence_takes_the_columns_that_say_most_of_it(k: int, holes: float) -> None:
-    table = dependent_table(5, n_rows=50, holes=holes)
+@pytest.mark.parametrize(("k", "missing"), [(0, 0.2), (1, 0.0), (1, 0.2), (2, 0.2)])
+def test_k_dependence_takes_the_columns_that_say_most_of_it(k: int, missing: float) -> None:
+    table = dependent_table(5, n_rows=50, missing=missing)
     model = fit_network(table, "y", structure="k-dependence", k=k)
     parents = k_dependence(Rows(table), k)
     found = {name: {p for p in model.network.parents(name) if p != "y"} for name in parents}
     assert found == {name: set(above) for name, above in parents.items()}
-    asked = rows_of(dependent_table(5, n_rows=50, holes=0.4), range(10))
+    asked = rows_of(dependent_table(5, n_rows=50, missing=0.4), range(10))
     expected = graph_answers(table, parents, asked)
     np.testing.assert_allclose(model.predict_proba(without_class(asked)), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize(("least", "holes"), [(1, 0.0), (1, 0.2), (14, 0.2), (1000, 0.2)])
-def test_aode_is_the_mean_over_superparents_that_were_seen_often_enough(least: int, holes: float) -> None:
-    table = dependent_table(3, n_rows=50, holes=holes)
+@pytest.mark.parametrize(("least", "missing"), [(1, 0.0), (1, 0.2), (14, 0.2), (1000, 0.2)])
+def test_aode_is_the_mean_over_superparents_that_were_seen_often_enough(least: int, missing: float) -> None:
+    table = dependent_table(3, n_rows=50, missing=missing)
     rows = Rows(table)
     frequency = {(name, level): rows.count(**{name: level}) for name in rows.columns for level in rows.levels[name]}
 
@@ -165,16 +165,16 @@ def test_aode_is_the_mean_over_superparents_that_were_seen_often_enough(least: i
         return joint_of_graph(rows, dict.fromkeys(rows.columns, ()), row, state)
 
     model = fit_network(table, "y", structure="aode", min_frequency=least)
-    asked = rows_of(dependent_table(3, n_rows=50, holes=0.3), range(10))
+    asked = rows_of(dependent_table(3, n_rows=50, missing=0.3), range(10))
     joint = naive if least > len(rows.rows) else mean
     expected = [posterior(rows, joint, row) for row in Rows(asked).rows]
     np.testing.assert_allclose(model.predict_proba(without_class(asked)), expected, rtol=1e-12)
 
 
-@pytest.mark.parametrize(("least", "holes"), [(1, 0.0), (1, 0.2), (6, 0.2)])
-def test_a2de_is_the_mean_over_pairs_of_superparents_that_were_seen_often_enough(least: int, holes: float) -> None:
+@pytest.mark.parametrize(("least", "missing"), [(1, 0.0), (1, 0.2), (6, 0.2)])
+def test_a2de_is_the_mean_over_pairs_of_superparents_that_were_seen_often_enough(least: int, missing: float) -> None:
     """Of rows with missing cells, products and pairs are those of the cells that are there."""
-    table = dependent_table(3, n_rows=50, holes=holes)
+    table = dependent_table(3, n_rows=50, missing=missing)
     rows = Rows(table)
 
     def one(pair: tuple[str, str], row: dict[str, Any], state: str) -> Fraction:
@@ -187,7 +187,7 @@ def test_a2de_is_the_mean_over_pairs_of_superparents_that_were_seen_often_enough
         return joint
 
     model = fit_network(table, "y", structure="a2de", min_frequency=least)
-    asked = rows_of(dependent_table(3, n_rows=50, holes=0.2), range(20))
+    asked = rows_of(dependent_table(3, n_rows=50, missing=0.2), range(20))
     answers = model.predict_proba(without_class(asked))
     fewer = fit_network(table, "y", structure="aode", min_frequency=least).predict_proba(without_class(asked))
     for k, row in enumerate(Rows(asked).rows):

@@ -132,7 +132,7 @@ def test_columns_that_depend_on_the_class_alone_tell_nothing_of_each_other() -> 
     assert by_em.predict_proba(table) == pytest.approx(counted.predict_proba(table), abs=1e-5)
 
 
-def test_em_repairs_what_counting_gets_wrong_where_holes_depend_on_other_cells() -> None:
+def test_em_repairs_what_counting_gets_wrong_where_missing_values_depend_on_other_cells() -> None:
     """a is lost where b is high, and b follows a: of the cells that are there too few are high."""
     generator = np.random.default_rng(0)
     n_rows = 20_000

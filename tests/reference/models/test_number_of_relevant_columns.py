@@ -139,7 +139,7 @@ def test_one_of_a_thousand_columns_takes_no_thousand_coins() -> None:
 
 
 @pytest.mark.parametrize("wrong", ["many", (0.0, 1.0), {0: 0.5}, {-1: 1.0}, {1.5: 1.0}, {}, 3, (1.0, 2.0, 3.0)])
-def test_what_is_no_prior_of_a_number_is_refused(wrong: Any) -> None:
+def test_what_is_not_a_prior_of_a_number_is_refused(wrong: Any) -> None:
     with pytest.raises(bw.UsageError, match="n_relevant"):
         fit_averaged(MIXED, target="y", kinds=KINDS, n_relevant=wrong)
 

@@ -12,7 +12,7 @@ import bayeswise as bw
 from bayeswise.evaluation.reliability import reliability
 from bayeswise.models.averaged_naive_bayes import averaged, fit_averaged
 from bayeswise.models.files import bytes_of
-from benchmarks.rows.averaging import calibration_error, calibration_error_above_chance, foretold, log_loss
+from benchmarks.rows.averaging import calibration_error, calibration_error_above_chance, log_loss, predicted
 
 
 def table(name: str) -> tuple[Any, Any]:
@@ -24,7 +24,7 @@ def table(name: str) -> tuple[Any, Any]:
 
 
 def posterior(estimator: Any, name: str, X: Any, y: Any) -> tuple[Any, Any]:
-    """Rows left out in turn; of the digits one half is foretold by the other, to save time."""
+    """Rows left out in turn; of the digits one half is predicted by the other, to save time."""
     if name != "digits":
         return estimator.fit(X, y).leave_one_out(X, y), y
     return estimator.fit(X[::2], y[::2]).predict_proba(X[1::2]), y[1::2]
@@ -63,7 +63,7 @@ def test_noisy_copies_and_one_column_five_times_are_cured_too(name: str) -> None
 @pytest.mark.parametrize("name", ["iris", "wine"])
 def test_the_most_probable_class_is_calibrated_better_over_shuffles_of_the_folds(name: str) -> None:
     """One round of folds of 178 wines says little: a handful of them are taken for others."""
-    ours, plain, truth = foretold(name, 8)
+    ours, plain, truth = predicted(name, 8)
     for loss in (log_loss, calibration_error, calibration_error_above_chance):
         gap = np.array([loss(a, truth) - loss(b, truth) for a, b in zip(ours, plain, strict=True)])
         assert gap.mean() < -gap.std(ddof=1) / np.sqrt(len(gap))

@@ -49,7 +49,7 @@ def test_copies_share_one_voice(copies: int) -> None:
     assert untempered.temper == 1.0 and abs(untempered.predict_proba(table(copies)[:20]) - expected).max() > 0.1
 
 
-def test_rows_left_out_are_foretold_better_where_columns_are_copied() -> None:
+def test_rows_left_out_are_predicted_better_where_columns_are_copied() -> None:
     rows = table(5)
     own = np.array(["ab".index(r["y"]) for r in rows])
     losses = [

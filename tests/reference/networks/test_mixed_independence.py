@@ -70,7 +70,7 @@ def test_p_values_are_as_small_as_they_say_under_independence(x: str, y: str, gi
         assert abs(share - level) < 3.5 * error, (level, share)
 
 
-def test_states_are_never_separated_by_a_number_and_too_few_rows_are_no_test() -> None:
+def test_states_are_never_separated_by_a_number_and_too_few_rows_are_not_a_test() -> None:
     rng = np.random.default_rng(0)
     test = test_of({"a": labels(rng.integers(0, 2, 60)), "b": labels(rng.integers(0, 2, 60)),
                     "many": labels(np.arange(60) % 30), "x": rng.normal(size=60).tolist(),

@@ -145,7 +145,7 @@ def test_formulas_follow_the_usual_rules(text: str, value: float) -> None:
     "text",
     ["", "a b", "2 3", "2 +", "* 2", "(2", "2)", "()", "a(2)", "__import__('os')", "a.b", "a ** 2", "`a", "1" * 1001],
 )
-def test_what_is_no_formula_is_refused(text: str) -> None:
+def test_what_is_not_a_formula_is_refused(text: str) -> None:
     with pytest.raises(CostError):
         Expression.parse(text)
 

@@ -81,7 +81,7 @@ def test_one_action_has_no_runner_up() -> None:
         ([[np.inf, 0.0]], "must be from 0 to 1"),
     ],
 )
-def test_what_is_no_posterior_never_becomes_an_action(shares: Any, says: str) -> None:
+def test_what_is_not_a_posterior_never_becomes_an_action(shares: Any, says: str) -> None:
     with pytest.raises(ParameterError, match=says):
         bw.decide(np.array(shares), MAIL, states=["spam", "ham"])
 

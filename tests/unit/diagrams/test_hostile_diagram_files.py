@@ -72,7 +72,7 @@ def test_a_small_file_that_would_take_gigabytes_is_refused(tmp_path: Path, reade
     assert what in done.stdout and len(done.stdout) < 2_000
 
 
-def test_texts_and_comments_are_no_keys() -> None:
+def test_texts_and_comments_are_not_keys() -> None:
     long = ".".join(["a"] * 100)
     for text in (f'x = "{long}"', f"x = '{long}'", f'x = """\n{long}"""', f"# {long}", "x = [1.5, 2.5, -0.25]"):
         check_toml(text, deepest=20, most_keys=10)

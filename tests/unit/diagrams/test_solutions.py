@@ -15,7 +15,7 @@ from tests.diagram_cases import chain, medical, oil
 YES_NO = ["yes", "no"]
 
 
-def test_the_past_that_cannot_matter_is_no_part_of_a_policy() -> None:
+def test_the_past_that_cannot_matter_is_not_part_of_a_policy() -> None:
     """The bag of the first draw is put back: the second guess needs the second draw alone."""
     diagram = InfluenceDiagram(
         [

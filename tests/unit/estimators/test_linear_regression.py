@@ -240,7 +240,7 @@ def test_dependent_columns_have_finite_weights_under_any_scale(scale: float, n_c
 
 
 @pytest.mark.parametrize("scale", [1e-300, 1e300, 5e-324])
-def test_a_scale_whose_square_is_no_float_is_refused(scale: float) -> None:
+def test_a_scale_whose_square_is_not_a_float_is_refused(scale: float) -> None:
     for estimator in (bw.LinearRegression, bw.LogisticRegression):
         with pytest.raises(ParameterError, match="give a number from 1e-50 to 1e"):
             estimator(scale=scale).fit([[0.0], [1.0]], [0, 1])

@@ -96,7 +96,7 @@ def test_log_probabilities_keep_their_digits_far_out() -> None:
     assert log_p[1] < -1e4
 
 
-def test_holes_are_errors_or_stand_at_the_mean() -> None:
+def test_missing_values_are_errors_or_stand_at_the_mean() -> None:
     X, y = np.array([[1.0], [2.0], [np.nan], [3.0]]), [0, 0, 1, 1]
     with pytest.raises(MissingCellError, match=r"\(NaN\) in row 3"):
         bw.LogisticRegression(missing="error").fit(X, y)

@@ -194,7 +194,7 @@ def test_cells_of_a_sparse_matrix_that_are_given_in_parts_add_up_and_the_matrix_
     assert parts.nnz == 4
 
 
-def test_what_is_no_count_of_words_is_refused_learning_or_predicting() -> None:
+def test_what_is_not_a_count_of_words_is_refused_learning_or_predicting() -> None:
     good = csr_array(np.array([[3.0, 0.0], [0.0, 2.0], [1.0, 0.0]]))
     fitted = bw.NaiveBayes().fit(good, [0, 1, 0])
     for value, error in ((np.nan, SupportError), (-1.0, SupportError), (np.inf, NonFiniteError)):

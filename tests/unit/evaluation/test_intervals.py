@@ -83,6 +83,6 @@ def test_costs_without_an_upper_bound_have_students_interval_cut_at_the_lower_on
 
 
 @pytest.mark.parametrize("level", [95, 0.0, 1.0, float("nan"), "0.95", None, True])
-def test_a_level_that_is_no_share_is_refused(level: float) -> None:
+def test_a_level_that_is_not_a_share_is_refused(level: float) -> None:
     with pytest.raises(ParameterError, match="the level of confidence is"):
         of([0.0, 1.0], level=level)

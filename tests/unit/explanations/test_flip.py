@@ -119,7 +119,7 @@ def test_a_search_that_is_cut_short_says_so(monkeypatch: pytest.MonkeyPatch) -> 
     assert (found.to, found.proven, len(found.changes)) == ("c", False, 2)
 
 
-def test_the_answer_itself_is_no_target() -> None:
+def test_the_answer_itself_is_not_a_target() -> None:
     with pytest.raises(ParameterError, match="the answer is 'no' already"):
         least_change(golf(), golf_alternatives(), to="no")
 

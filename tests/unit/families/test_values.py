@@ -47,7 +47,7 @@ def test_the_same_numbers_in_any_form_are_the_same_statistic(family: Any, values
 
 @each_family
 @pytest.mark.parametrize("values", [["a", "b"], [[1.0], [1.0, 2.0]], 3.0, np.zeros((2, 2, 2)), [object()]])
-def test_what_is_no_table_of_numbers_is_a_typed_error(family: Any, values: Any) -> None:
+def test_what_is_not_a_table_of_numbers_is_a_typed_error(family: Any, values: Any) -> None:
     with pytest.raises(DataError):
         family.statistic(values)
 

@@ -83,7 +83,7 @@ def test_a_bug_says_so_and_how_to_see_more(bayeswise: Command, verb: Callable[..
     assert "Traceback" not in answer.err
 
 
-def test_a_reader_that_leaves_early_is_no_failure(bayeswise: Command, verb: Callable[..., None]) -> None:
+def test_a_reader_that_leaves_early_is_not_a_failure(bayeswise: Command, verb: Callable[..., None]) -> None:
     verb(raising(BrokenPipeError(32, "Broken pipe")))
     answer = bayeswise("do")
     assert (answer.code, answer.err) == (0, "")

@@ -64,7 +64,7 @@ def test_a_long_tree_of_missing_cells_does_not_underflow() -> None:
     assert joint[0, 0] == pytest.approx(expected, rel=1e-12)
 
 
-def test_an_impossible_level_stays_impossible_and_is_no_nan(tables: list[Any]) -> None:
+def test_an_impossible_level_stays_impossible_and_is_not_nan(tables: list[Any]) -> None:
     tables[2][:] = -np.inf
     joint = np.zeros((2, N_STATES))
     codes = np.array([[-1, 0, 0, -1], [-1, -1, -1, 1]], dtype=np.int32)

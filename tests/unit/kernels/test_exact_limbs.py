@@ -51,6 +51,6 @@ def test_digits_mean_what_the_limbs_meant(limbs: list[list[int]], low: int) -> N
     assert [value << (exponent + 320) for value in integers] == [value << (DIGIT_BITS * low + 320) for value in whole]
 
 
-def test_no_entry_and_no_limb_are_no_limbs() -> None:
+def test_no_entry_and_no_limb_are_not_limbs() -> None:
     assert ExactArray.from_limbs(np.zeros((2, 3, 0), dtype=np.int64), 5) == ExactArray.zeros((2, 3))
     assert ExactArray.from_limbs(np.zeros((0, 4), dtype=np.int64), 5) == ExactArray.zeros(0)

@@ -193,24 +193,24 @@ def test_gibbs_sweeps_are_draws_from_the_conditionals(seed: int, first_chain: in
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16])
 @pytest.mark.parametrize(
-    ("imagined", "strength", "unit"), [([], 0.0, 1.0), ([1.0, 0.5], 0.0, 1.0), ([], 2.0, 1.0), ([], 0.0, 0.25)]
+    ("pseudo_counts", "strength", "unit"), [([], 0.0, 1.0), ([1.0, 0.5], 0.0, 1.0), ([], 2.0, 1.0), ([], 0.0, 0.25)]
 )
 @pytest.mark.parametrize("n_rows", [0, 1, 60])
 def test_sums_over_the_cells_of_every_set_of_columns(
-    n_rows: int, imagined: list[float], strength: float, unit: float, kind: type
+    n_rows: int, pseudo_counts: list[float], strength: float, unit: float, kind: type
 ) -> None:
     generator = np.random.default_rng(n_rows)
     sizes = [2, 3, 1, 4]
     columns = np.stack([generator.integers(0, size, n_rows) for size in sizes]).astype(kind)
     weights = generator.integers(1, 5, n_rows)
-    sums = np.full((max(1, len(imagined)), 16), np.nan)
+    sums = np.full((max(1, len(pseudo_counts)), 16), np.nan)
     for chosen in range(4):
-        _kernels.subset_sums(columns, sizes, weights, imagined, strength, chosen, 2, 3, 20.0, sums, unit)
+        _kernels.subset_sums(columns, sizes, weights, pseudo_counts, strength, chosen, 2, 3, 20.0, sums, unit)
 
     def term(n: float, cells: float, k: int) -> float:
-        if not imagined and strength <= 0.0:
+        if not pseudo_counts and strength <= 0.0:
             return n * math.log(n)
-        pseudo = imagined[k] if imagined else strength / cells
+        pseudo = pseudo_counts[k] if pseudo_counts else strength / cells
         return math.lgamma(n + pseudo) - math.lgamma(pseudo)
 
     for chosen in range(16):

@@ -129,7 +129,7 @@ def test_models_that_are_all_impossible_have_no_weights() -> None:
         bw.average(models, log_evidence=dict.fromkeys(models, -np.inf))
 
 
-def test_the_relevance_of_what_is_no_column_is_refused() -> None:
+def test_the_relevance_of_what_is_not_a_column_is_refused() -> None:
     with pytest.raises(bw.UsageError, match="'outlok', which is not a column"):
         averaged(bw.fit(GOLF, target="play", model="naive-bayes"), {"outlok": 0.9})
     with pytest.raises(bw.UsageError, match="'z', which is not a column"):

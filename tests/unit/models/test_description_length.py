@@ -170,7 +170,7 @@ def test_the_sum_and_the_series_of_the_regret_meet_and_any_number_of_rows_has_on
 
 
 @pytest.mark.parametrize("counts", [[-1, 2], [0.5, 1.5], [math.nan], ["a"], [[1, 2], [3, 4]], [math.inf]])
-def test_what_is_no_column_of_counts_has_no_code(counts: Any) -> None:
+def test_what_is_not_a_column_of_counts_has_no_code(counts: Any) -> None:
     with pytest.raises(bw.UsageError, match="Fix: "):
         nml_bits(counts)
 
@@ -192,7 +192,7 @@ def test_the_regret_is_that_of_whole_numbers(n: Any, k: Any) -> None:
         ([1.0, math.inf], [0, 1], {}),
     ],
 )
-def test_what_is_no_column_is_not_cut(values: Any, groups: Any, more: Any) -> None:
+def test_what_is_not_a_column_is_not_cut(values: Any, groups: Any, more: Any) -> None:
     with pytest.raises(bw.BayeswiseError, match="Fix: "):
         cut_points(values, groups, **more)
 

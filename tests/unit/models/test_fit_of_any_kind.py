@@ -181,7 +181,7 @@ def test_a_column_that_copies_another_adds_nothing_to_it() -> None:
 # -- what is refused ------------------------------------------------------------------------------------------
 
 
-def test_a_number_is_no_class_and_a_class_is_no_number() -> None:
+def test_a_number_is_not_a_class_and_a_class_is_not_a_number() -> None:
     table = a_table()
     with pytest.raises(SchemaError, match=r"a measurement with 80 different values.*model='linear'"):
         bw.fit(table, target="price", model="logistic")
@@ -214,7 +214,7 @@ def test_words_that_mean_nothing_are_refused_by_name() -> None:
         bw.fit(table, target="class", model="logistic", missing="level")
 
 
-def test_a_hole_says_what_a_regression_can_do_about_it() -> None:
+def test_a_missing_value_says_what_a_regression_can_do_about_it() -> None:
     table = a_table()
     table["width"][4] = None
     table["colour"][7] = None

@@ -41,7 +41,7 @@ def test_a_regression_remembers_too() -> None:
     assert less.forget(gone, again=True).n_rows == 3
 
 
-def test_the_history_is_no_part_of_the_model() -> None:
+def test_the_history_is_not_part_of_the_model() -> None:
     less, never = (
         bw.fit(ROWS, "play", model="naive-bayes").forget(GONE),
         bw.fit({k: v[2:] for k, v in ROWS.items()}, "play", model="naive-bayes"),
@@ -99,7 +99,7 @@ def test_a_kill_between_ledger_and_model_loses_nothing(tmp_path: Path, monkeypat
 
 
 @pytest.mark.parametrize("content", [b"notes of my own\n", b"[" * 100_000, b'{"model": 1}\n', b"\xff\xfe\n"])
-def test_a_file_that_is_no_ledger_is_neither_believed_nor_removed(tmp_path: Path, content: bytes) -> None:
+def test_a_file_that_is_not_a_ledger_is_neither_believed_nor_removed(tmp_path: Path, content: bytes) -> None:
     path, ledger = tmp_path / "m", tmp_path / "m.forgotten"
     ledger.write_bytes(content)
     with pytest.raises(StoreError, match="cannot be read"):

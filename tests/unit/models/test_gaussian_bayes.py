@@ -96,7 +96,7 @@ def test_numbers_at_the_ends_of_the_range_are_numbers(form: str, scale: float, d
 
 @pytest.mark.parametrize("form", ["per-class", "shared"])
 @pytest.mark.parametrize("scale", [1e300, 1e-300])
-def test_holes_at_the_ends_of_the_range_are_integrated_out(form: str, scale: float) -> None:
+def test_missing_values_at_the_ends_of_the_range_are_integrated_out(form: str, scale: float) -> None:
     X, y = clouds()
     plain, scaled = quietly(X, y, covariance=form), quietly(X * scale, y, covariance=form)
     rows = np.array([[0.5, np.nan, 1.0], [np.nan, 0.25, np.nan], [np.nan] * 3])
@@ -288,7 +288,7 @@ def test_missing_cells_are_integrated_out_in_prediction() -> None:
             assert found[k] == pytest.approx(expected, abs=1e-11)
 
 
-def test_a_row_of_holes_has_the_prior_as_posterior() -> None:
+def test_a_row_of_missing_values_has_the_prior_as_posterior() -> None:
     X, y = with_missing()
     for overrides in ({}, {"covariance": "shared"}, {"predictive": "student-t"}):
         model = bw.GaussianBayes(**overrides).fit(X, y)
@@ -305,7 +305,7 @@ def test_uncorrelated_columns_need_no_em() -> None:
     assert np.diagonal(model.covariances[1]) == pytest.approx(np.nanvar(X[y == 1], axis=0), rel=1e-12)
 
 
-def test_leaving_out_a_row_with_holes_is_a_refit() -> None:
+def test_leaving_out_a_row_with_missing_values_is_a_refit() -> None:
     X, y = with_missing()
     model = bw.GaussianBayes().fit(X, y)
     for k in range(4):

@@ -64,7 +64,7 @@ def test_the_error_of_gibbs_is_at_most_twice_that_of_the_average() -> None:
 
 
 @pytest.mark.parametrize("prior", [{}, {"a": 0.5, "b": 0.6}, {"a": -0.5, "b": 1.5}, {"a": float("nan"), "b": 1.0}])
-def test_what_is_no_prior_is_refused(prior: dict[str, float]) -> None:
+def test_what_is_not_a_prior_is_refused(prior: dict[str, float]) -> None:
     with pytest.raises(bw.UsageError):
         bw.HypothesisSpace(prior, {})
 
@@ -110,7 +110,7 @@ STEPS = {k: (lambda x, k=k: x >= k) for k in range(3)}
         lambda: bw.HypothesisSpace(TWO, {}).combine({"a": ["+"], "b": "-"}),
     ],
 )
-def test_what_is_no_space_no_datum_and_no_answer_is_refused_with_a_fix(make: Callable[[], object]) -> None:
+def test_what_is_not_a_space_datum_or_answer_is_refused_with_a_fix(make: Callable[[], object]) -> None:
     with pytest.raises(bw.UsageError, match="Fix: "):
         make()
 

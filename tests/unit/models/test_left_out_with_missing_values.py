@@ -72,7 +72,7 @@ def test_the_last_cell_of_a_class_is_left_out_by_a_fit_of_the_others() -> None:
     assert model.leave_one_out(X, y, weights)[4] == pytest.approx(again.predict_proba(X[4:5])[0], rel=1e-11)
 
 
-def test_variances_with_holes_are_left_out_without_refits() -> None:
+def test_variances_with_missing_values_are_left_out_without_refits() -> None:
     X, y, weights = a_table_with_holes(6_000)
     model = bw.GaussianBayes(covariance="diagonal").fit(X, y, weights)
     began = time.process_time()

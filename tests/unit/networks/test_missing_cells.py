@@ -46,7 +46,7 @@ def test_a_hidden_variable_is_found_again(way: str) -> None:
     assert any("log-likelihood" in note for note in learned.notes)
 
 
-def test_holes_at_random_cost_little_and_dropping_rows_costs_nearly_all() -> None:
+def test_missing_values_at_random_cost_little_and_dropping_rows_costs_nearly_all() -> None:
     rows = without(asia().sample(4_000, seed=2), 0.2)
     graph = {name: list(asia().parents(name)) for name in asia()}
     whole = sum(all(cell is not None for cell in row) for row in zip(*rows.values(), strict=True))
@@ -157,7 +157,7 @@ def test_mistakes_about_hidden_columns_are_told() -> None:
         BeliefNetwork.learn(rows, parents={}, missing="em", starts=0)
 
 
-def test_a_state_that_shows_only_beside_a_hole_is_a_state() -> None:
+def test_a_state_that_shows_only_beside_a_missing_value_is_a_state() -> None:
     rows = {"a": ["u", None, "u"], "b": [None, "p", "q"]}
     learned = BeliefNetwork.learn(rows, parents={"b": ["a"]}, prior="m-estimate", smoothing=2.0)
     assert learned.states("b") == ("p", "q")

@@ -116,7 +116,7 @@ def test_likelihood_weighting_is_within_its_error_bars() -> None:
 
 
 @pytest.mark.parametrize("share_missing", [0.0, 0.3])
-def test_rows_with_any_holes_are_answered_as_one_by_one(share_missing: float) -> None:
+def test_rows_with_any_missing_values_are_answered_as_one_by_one(share_missing: float) -> None:
     network = asia()
     columns = network.sample(500, seed=3)
     holes = np.random.default_rng(4).random((500, len(network))) < share_missing

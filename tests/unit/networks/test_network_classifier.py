@@ -66,7 +66,7 @@ def test_triples_of_many_columns_are_refused_before_they_are_counted() -> None:
 
 
 @every_structure
-def test_any_table_is_learned_holes_and_all(patients: Any, structure: str) -> None:
+def test_any_table_is_learned_missing_values_and_all(patients: Any, structure: str) -> None:
     frame, y = patients
     model = bw.NetworkClassifier(structure).fit(frame, y)
     assert model.score(frame, y) > 0.75
@@ -207,8 +207,8 @@ def test_an_account_names_parents_and_intervals(patients: Any) -> None:
     child = next(name for name in frame if any(p != "y" for p in model.network.parents(name)))
     parent = next(p for p in model.network.parents(child) if p != "y")
     assert f"given {parent}" in notes[child]
-    hole = {part.column: part for part in model.explain(frame[:1]).contributions}["age"]
-    assert (hole.value, hole.note.split(";")[0]) == (None, "missing: summed out")
+    missing = {part.column: part for part in model.explain(frame[:1]).contributions}["age"]
+    assert (missing.value, missing.note.split(";")[0]) == (None, "missing: summed out")
 
 
 @pytest.mark.parametrize(("overrides", "error", "what"), [
@@ -292,7 +292,7 @@ def test_drawn_rows_follow_the_network(patients: Any) -> None:
         assert abs(share - frame["smoker"][y == "ill"].mean()) < 0.05
 
 
-def test_rows_with_few_holes_are_answered_where_a_tree_for_any_holes_would_be_too_large() -> None:
+def test_rows_with_few_missing_values_are_answered_where_a_tree_for_any_missing_values_would_be_too_large() -> None:
     generator = np.random.default_rng(0)
     X = generator.integers(0, 3, (300, 12)).astype(float)
     X[:, 1:] = np.where(generator.random((300, 11)) < 0.6, X[:, :-1], X[:, 1:])

@@ -36,11 +36,11 @@ def test_new_rows_may_bring_new_states() -> None:
     assert network.table("b").tolist() == np.eye(3).tolist()
 
 
-@pytest.mark.parametrize(("prior", "imagined"), [("bdeu", 2.0 / 4), ("m-estimate", 2.0 / 2), ("none", 0.0)])
-def test_tables_are_counts_plus_imagined_rows(prior: str, imagined: float) -> None:
+@pytest.mark.parametrize(("prior", "pseudo"), [("bdeu", 2.0 / 4), ("m-estimate", 2.0 / 2), ("none", 0.0)])
+def test_tables_are_counts_plus_pseudo_counts(prior: str, pseudo: float) -> None:
     rows = {"a": ["u", "u", "u", "v"], "b": ["p", "p", "q", "q"]}
     network = BeliefNetwork.learn(rows, parents={"b": ["a"]}, prior=prior, smoothing=2.0)
-    expected = [[(n + imagined) / (sum(row) + 2 * imagined) for n in row] for row in ([2, 1], [0, 1])]
+    expected = [[(n + pseudo) / (sum(row) + 2 * pseudo) for n in row] for row in ([2, 1], [0, 1])]
     assert network.table("b") == pytest.approx(np.array(expected), abs=1e-15)
 
 
@@ -60,11 +60,11 @@ def test_scores_are_their_formulas() -> None:
     likelihood = sum(n * math.log(n / sum(row)) for row in by_parents for n in row if n)
     assert Scores(rows, "bic").family(2, [0, 1]) == pytest.approx(likelihood - 6 * math.log(50) / 2, rel=1e-12)
     assert Scores(rows, "aic").family(2, [1, 0]) == pytest.approx(likelihood - 6, rel=1e-12)
-    for score, imagined in (("k2", 1.0), ("bdeu", 5.0 / 12)):
+    for score, pseudo in (("k2", 1.0), ("bdeu", 5.0 / 12)):
         evidence = sum(
-            math.lgamma(2 * imagined)
-            - math.lgamma(2 * imagined + sum(row))
-            + sum(math.lgamma(imagined + n) - math.lgamma(imagined) for n in row)
+            math.lgamma(2 * pseudo)
+            - math.lgamma(2 * pseudo + sum(row))
+            + sum(math.lgamma(pseudo + n) - math.lgamma(pseudo) for n in row)
             for row in by_parents
         )
         assert Scores(rows, score, smoothing=5.0).family(2, [0, 1]) == pytest.approx(evidence, rel=1e-12)
@@ -153,7 +153,7 @@ def _reaches_root(node: int, choice: tuple[int, ...]) -> bool:
     return node == 0
 
 
-def test_holes_and_numbers_are_told_and_not_swallowed() -> None:
+def test_missing_values_and_numbers_are_told_and_not_swallowed() -> None:
     rows = {"a": ["x", None, "y"], "b": ["p", "q", "p"]}
     with pytest.raises(MissingCellError, match="1 of 3 rows have a missing cell, the first in row 2, column 'a'"):
         BeliefNetwork.learn(rows)

@@ -82,7 +82,7 @@ def test_rules_that_cannot_hold_are_told() -> None:
         Scores(rows, "bdeu", smoothing=0.0)
 
 
-def test_mutual_information_is_its_formula_given_a_class_and_with_holes() -> None:
+def test_mutual_information_is_its_formula_given_a_class_and_with_missing_values() -> None:
     generator = np.random.default_rng(3)
     codes = generator.integers(-1, [2, 3, 2], (400, 3)).astype(np.int32)
     groups = generator.integers(0, 2, 400).astype(np.int32)

@@ -39,7 +39,7 @@ def test_a_number_is_what_was_typed(typed: object) -> None:
 @pytest.mark.parametrize(
     "typed", ["", "half", "1/0", "1e9999", "nan", "inf", float("nan"), "1_0", "٣", "0,004", True, "9" * 500]
 )
-def test_what_is_no_number_is_refused(typed: object) -> None:
+def test_what_is_not_a_number_is_refused(typed: object) -> None:
     with pytest.raises(ParameterError, match=r"p must be a number; found .*write it as .004"):
         exact(typed, "p")  # type: ignore[arg-type]
 

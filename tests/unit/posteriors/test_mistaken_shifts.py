@@ -23,7 +23,7 @@ OLD, NEW = {"a": 0.5, "b": 0.5}, {"a": 0.8, "b": 0.2}
         ("text", "made of numbers"),
     ],
 )
-def test_what_is_no_posterior_is_named_by_its_row(rows: Any, message: str) -> None:
+def test_what_is_not_a_posterior_is_named_by_its_row(rows: Any, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
         shift_prior(rows, states=["a", "b"], old=OLD, new=NEW)
     with pytest.raises(ParameterError, match=message):

@@ -25,7 +25,7 @@ def test_thirds_sum_to_one_closely_enough() -> None:
 
 
 @pytest.mark.parametrize("bad", [-0.1, float("nan"), float("inf"), "half", None, 10**400])
-def test_a_prior_that_is_no_probability_names_its_state(bad: object) -> None:
+def test_a_prior_that_is_not_a_probability_names_its_state(bad: object) -> None:
     with pytest.raises(PriorError, match="prior of state 'spam' must be a number from 0 to 1"):
         prior_by_state({"spam": bad, "ham": 0.5}, ["spam", "ham"])  # type: ignore[dict-item]
 

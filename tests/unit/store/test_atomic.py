@@ -139,7 +139,7 @@ def test_a_link_stays_and_the_file_it_leads_to_is_replaced(tmp_path: Path) -> No
 
 
 @posix
-def test_what_is_no_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
+def test_what_is_not_a_file_is_written_to_and_not_replaced(tmp_path: Path) -> None:
     write_bytes("/dev/null", b"anything")
     assert stat.S_ISCHR(Path("/dev/null").stat().st_mode)
     os.mkfifo(tmp_path / "pipe")

@@ -65,13 +65,13 @@ def test_two_pieces_in_the_wrong_order_are_damage(model: bytes) -> None:
             refuse(swapped)
 
 
-def test_random_bytes_are_no_model() -> None:
+def test_random_bytes_are_not_a_model() -> None:
     generator = random.Random(2)
     for _ in range(2_000):
         refuse(generator.randbytes(generator.randrange(200)))
 
 
-def test_random_bytes_behind_an_honest_length_are_no_model(container: Forger) -> None:
+def test_random_bytes_behind_an_honest_length_are_not_a_model(container: Forger) -> None:
     generator = random.Random(3)
     for _ in range(2_000):
         text = b"{" + bytes(generator.choices(b'{}[]":,0123456789aE+-.\\ \x80', k=generator.randrange(60)))
@@ -163,7 +163,7 @@ def test_a_lie_about_the_length_of_the_header_is_refused_at_once(container: Forg
         (b'{"__metadata__":{"bayeswise":1}}', "not one of bayeswise"),
     ],
 )
-def test_a_header_that_is_no_json_of_ours_is_refused(container: Forger, header: bytes, what: str) -> None:
+def test_a_header_that_is_not_json_of_ours_is_refused(container: Forger, header: bytes, what: str) -> None:
     with bounded():
         refuse(container(header), what)
 
@@ -210,12 +210,12 @@ def test_a_note_that_makes_no_sense_is_refused(container: Forger, note: str) -> 
         (b"9" * 100_000, "not JSON as it is written here"),
     ],
 )
-def test_a_document_that_is_no_json_of_ours_is_refused(forged: Forger, tree: bytes, what: str) -> None:
+def test_a_document_that_is_not_json_of_ours_is_refused(forged: Forger, tree: bytes, what: str) -> None:
     with bounded():
         refuse(forged(tree), what)
 
 
-def test_brackets_in_a_label_are_no_nesting(forged: Forger) -> None:
+def test_brackets_in_a_label_are_not_nesting(forged: Forger) -> None:
     label = '[[{"' * 1_000 + "\\"
     assert read_bytes(forged([label]))[1].tree == [label]
 

@@ -97,7 +97,7 @@ def test_weights_and_targets_beside_the_table_must_match_in_number(count: int) -
 
 
 @pytest.mark.parametrize("weights", [["heavy", "light", "light"], [[1.0], [1.0], [1.0]]])
-def test_weights_that_are_no_numbers_are_refused(weights: Any) -> None:
+def test_weights_that_are_not_numbers_are_refused(weights: Any) -> None:
     table = open_source({"wind": ["a", "b", "c"], "degrees": [1, 2, 3], "play": ["y", "n", "y"]})
     with pytest.raises(SchemaError, match="one number for each row"):
         list(Encoder(SCHEMA).batches(table, weights=weights))
@@ -216,7 +216,7 @@ def file_with_strays(path: Path, n_numbers: int, n_strays: int) -> Path:
 NUMBER = Schema((Column("x", "number"),), Target("y", "text"))
 
 
-def test_strays_up_to_one_percent_are_missing_and_reported(tmp_path: Path) -> None:
+def test_invalid_values_up_to_one_percent_are_missing_and_reported(tmp_path: Path) -> None:
     encoder = Encoder(NUMBER)
     path = file_with_strays(tmp_path / "a.csv", 99, 1)
     (batch,) = encoder.batches(open_source(path))
@@ -225,7 +225,7 @@ def test_strays_up_to_one_percent_are_missing_and_reported(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("chunk_rows", [1, 7, None])
-def test_more_strays_are_an_error_at_the_end_of_the_table(tmp_path: Path, chunk_rows: int | None) -> None:
+def test_more_invalid_values_are_an_error_at_the_end_of_the_table(tmp_path: Path, chunk_rows: int | None) -> None:
     path = file_with_strays(tmp_path / "a.csv", 98, 1)
     with pytest.raises(SchemaError, match=r"1 of 99 cells are not numbers: '3a' \(line 2\)"):
         learn(path, NUMBER, chunk_rows=chunk_rows)
@@ -243,7 +243,7 @@ def test_a_word_after_row_65536_changes_no_column(tmp_path: Path) -> None:
     assert "'oops' (line 66002)" in str(encoder.report.invalid["x"])
 
 
-def test_what_is_no_count_is_refused_in_a_count_column() -> None:
+def test_what_is_not_a_count_is_refused_in_a_count_column() -> None:
     schema = Schema((Column("n", "count"),))
     (batch,) = learn({"n": [0, 3, None]}, schema)
     assert batch.values[:2, 0].tolist() == [0.0, 3.0]
@@ -253,14 +253,14 @@ def test_what_is_no_count_is_refused_in_a_count_column() -> None:
 
 
 @pytest.mark.parametrize("kind", [("number", None), ("category", "text")])
-def test_a_hole_is_an_error_where_the_policy_says_so(kind: tuple[Any, Any]) -> None:
+def test_a_missing_value_is_an_error_where_the_policy_says_so(kind: tuple[Any, Any]) -> None:
     column = Column("x", *kind, missing="error")
     cells = [1.5, None] if kind[0] == "number" else ["a", None]
     with pytest.raises(MissingCellError, match="column 'x' is missing in row 2"):
         learn({"x": cells}, Schema((column,)), chunk_rows=1)
 
 
-def test_a_hole_in_a_row_that_is_left_out_is_no_error() -> None:
+def test_a_missing_value_in_a_row_that_is_left_out_is_not_an_error() -> None:
     schema = Schema((Column("x", "number", missing="error"),), Target("y", "text"))
     assert learn({"x": [1.5, None], "y": ["a", None]}, schema)[0].n_rows == 1
 

@@ -33,7 +33,7 @@ def predict(table: object, schema: Schema = SCHEMA, **asked: Any) -> Batch:
     return batch
 
 
-def test_an_unseen_level_has_a_code_of_its_own_and_a_hole_another() -> None:
+def test_an_unseen_level_has_a_code_of_its_own_and_a_missing_value_another() -> None:
     batch = predict(ROWS)
     assert batch.codes.tolist() == [[1, 1], [-2, 0], [-1, -2]]
     assert batch.vocabularies == (KNOWN["wind"], KNOWN["grade"])
@@ -89,7 +89,7 @@ def test_a_file_gives_the_codes_of_a_frame(tmp_path: Path) -> None:
     np.testing.assert_array_equal(predict(path).values, predict(ROWS).values)
 
 
-def test_integers_that_a_hole_made_floats_are_the_same_levels() -> None:
+def test_integers_that_a_missing_value_made_floats_are_the_same_levels() -> None:
     frame = pd.DataFrame({**ROWS, "grade": [2, None, 1]})
     assert frame["grade"].dtype == np.float64
     assert predict(frame).codes[:, 1].tolist() == [1, -1, 0]
@@ -105,7 +105,9 @@ def test_integers_that_a_hole_made_floats_are_the_same_levels() -> None:
         ({"degrees": [b"1", b"2", b"3"]}, "a number in the model, but dict of lists stores it as binary"),
     ],
 )
-def test_a_column_of_another_type_is_an_error_and_not_a_column_of_holes(change: dict[str, Any], stored: str) -> None:
+def test_a_column_of_another_type_is_an_error_and_not_a_column_of_missing_values(
+    change: dict[str, Any], stored: str
+) -> None:
     with pytest.raises(KindError, match=stored):
         predict({**ROWS, **change})
 

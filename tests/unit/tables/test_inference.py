@@ -74,7 +74,7 @@ def test_leading_zeros_that_are_all_different_are_an_id(csv_of: CsvOf) -> None:
     assert what(column(csv_of(x=["0007", "0008", "0009", "0010"]))) == ("ignored", "every value is different")
 
 
-def test_numbers_with_holes_are_numbers_and_null_words_are_counted(csv_of: CsvOf) -> None:
+def test_numbers_with_missing_values_are_numbers_and_null_words_are_counted(csv_of: CsvOf) -> None:
     found = finding(csv_of(x=["1.5", "NA", "?", "NA", "2.5", "8"], y=list("aabbab")))
     assert found.column.kind == "number"
     assert "null words: ? 1, NA 2" in found.note
@@ -104,7 +104,7 @@ def test_more_than_one_stray_in_a_hundred_is_an_error_wherever_it_stands(csv_of:
         column(csv_of(x=cells))
 
 
-def test_a_column_of_strays_becomes_a_category_when_asked(csv_of: CsvOf) -> None:
+def test_a_column_of_invalid_values_becomes_a_category_when_asked(csv_of: CsvOf) -> None:
     sizes = column(csv_of(x=["1", "2", "3a", "1"]), kinds={"x": "category"})
     assert (*what(sizes), sizes.labels) == ("category", "asked for", "text")
 
@@ -180,7 +180,7 @@ def test_a_constant_tells_nothing(cells: list[Any]) -> None:
 
 
 @pytest.mark.parametrize("cells", [[None, None, None], [float("nan")] * 3])
-def test_a_column_of_holes_tells_nothing(cells: list[Any]) -> None:
+def test_a_column_of_missing_values_tells_nothing(cells: list[Any]) -> None:
     assert what(column({"x": cells})) == ("ignored", "every cell is missing")
 
 
@@ -212,7 +212,7 @@ def test_strings_of_a_frame_stay_strings_but_the_doubt_is_told() -> None:
         ([datetime.timedelta(1), datetime.timedelta(2)] * 3, "dates and times"),
     ],
 )
-def test_cells_that_are_no_single_values_are_ignored(cells: list[Any], reason: str) -> None:
+def test_cells_that_are_not_single_values_are_ignored(cells: list[Any], reason: str) -> None:
     assert what(column({"x": cells})) == ("ignored", reason)
 
 
@@ -264,7 +264,7 @@ def test_many_levels_are_worth_a_word() -> None:
     assert finding({"x": names}).advice[0].what == "30 different values in 40 cells: an id?"
 
 
-def test_more_than_a_million_levels_are_no_category() -> None:
+def test_more_than_a_million_levels_are_not_a_category() -> None:
     few = finding({"x": ["a", "b", "a", "b"]}).profile
     many = replace(few, rows=9_000_000, invalid=9_000_000, distinct=1_000_001, distinct_exact=False, levels=())
     assert what(infer_kind(many, False, Override()).column) == ("ignored", "more than a million different values")
@@ -368,7 +368,7 @@ def test_numbers_of_a_file_are_integer_classes(csv_of: CsvOf) -> None:
     assert found.classes == ((0, 1), (1, 2))
 
 
-def test_a_measurement_is_no_class_unless_one_insists() -> None:
+def test_a_measurement_is_not_a_class_unless_one_insists() -> None:
     cells = [k + 0.5 for k in range(30)]
     with pytest.raises(SchemaError, match=r"measurement with 30 different values.*regression"):
         _ = target_of(cells).schema
@@ -409,7 +409,7 @@ def test_weights_that_are_none_are_refused(weights: list[Any]) -> None:
         infer_schema(source, weight="w")
 
 
-def test_the_weight_and_the_target_are_no_features() -> None:
+def test_the_weight_and_the_target_are_not_features() -> None:
     schema = infer_schema(open_source({"x": [1, 2], "w": [0, 2], "y": ["a", "b"]}), "y", weight="w")
     assert [column.name for column in schema] == ["x"]
     assert schema.weight == "w"

@@ -40,14 +40,14 @@ def test_minus_zero_and_zero_are_one_label() -> None:
         Vocabulary([0.0, -0.0])
 
 
-@pytest.mark.parametrize("hole", [math.nan, math.inf, -math.inf, np.float64("nan")])
-def test_a_hole_is_no_label(hole: float) -> None:
+@pytest.mark.parametrize("missing", [math.nan, math.inf, -math.inf, np.float64("nan")])
+def test_a_missing_value_is_not_a_label(missing: float) -> None:
     with pytest.raises(SchemaError, match="must be finite"):
-        label_of(hole)
+        label_of(missing)
 
 
 @pytest.mark.parametrize("thing", [None, b"bytes", [1], (1,), 1j])
-def test_what_is_no_label_is_refused_by_name_of_its_type(thing: object) -> None:
+def test_what_is_not_a_label_is_refused_by_name_of_its_type(thing: object) -> None:
     with pytest.raises(SchemaError, match=type(thing).__name__):
         label_of(thing)
 

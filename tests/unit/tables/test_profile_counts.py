@@ -54,7 +54,7 @@ def test_the_cells_of_an_object_column() -> None:
     assert [label for label, _ in column.levels] == [True, 1, 2**80, 1.0, 2.5, math.inf, "1", "x"]
 
 
-def test_only_the_first_five_strays_are_shown_and_long_ones_are_cut() -> None:
+def test_only_the_first_five_invalid_values_are_shown_and_long_ones_are_cut() -> None:
     column = of_cells(["ä" * 1000, "b", "c", "d", "e", "f"])
     assert [invalid.row for invalid in column.invalid_examples] == [0, 1, 2, 3, 4]
     assert column.invalid_examples[0].text == "ä" * 100 + "…"
@@ -85,7 +85,7 @@ def test_a_table_without_rows_has_empty_profiles() -> None:
     assert column.words == 0.0
 
 
-def test_lists_and_bytes_are_strays_without_values() -> None:
+def test_lists_and_bytes_are_invalid_values_without_values() -> None:
     column = profile(open_source(pl.DataFrame({"a": [[1], None, [2]]})))["a"]
     assert (column.rows, column.missing, column.invalid, column.distinct) == (3, 1, 2, 0)
 

@@ -41,7 +41,7 @@ def test_chunks_do_not_matter(cells: list[Any], chunk_rows: int) -> None:
 
 
 @given(st.lists(CELLS, min_size=1, max_size=40), st.randoms(use_true_random=False))
-def test_the_order_of_rows_does_not_matter_but_for_the_first_strays(cells: list[Any], chance: Any) -> None:
+def test_the_order_of_rows_does_not_matter_but_for_the_first_invalid_values(cells: list[Any], chance: Any) -> None:
     shuffled = list(cells)
     chance.shuffle(shuffled)
     one, other = comparable(of_cells(cells)), comparable(of_cells(shuffled))

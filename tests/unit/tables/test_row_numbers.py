@@ -49,7 +49,7 @@ def test_batches_know_where_they_begin() -> None:
     assert [batch.values[row, 0] for batch in batches for row in range(batch.n_rows)] == places
 
 
-def test_a_hole_and_what_is_no_count_stand_in_rows_of_the_same_numbers() -> None:
+def test_a_missing_value_and_what_is_not_a_count_stand_in_rows_of_the_same_numbers() -> None:
     with pytest.raises(MissingCellError, match="row 2"):
         bw.fit(
             {"x": [1.0, None], "y": ["a", "b"]}, target="y", kinds={"x": "number"}, missing="error", model="naive-bayes"

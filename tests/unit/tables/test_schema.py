@@ -164,7 +164,7 @@ def test_damage_in_a_file_is_a_store_error(path: list[Any], value: Any) -> None:
 
 
 @pytest.mark.parametrize("data", [None, [], "schema", 3, {}])
-def test_what_is_no_schema_at_all_is_a_store_error(data: object) -> None:
+def test_what_is_not_a_schema_at_all_is_a_store_error(data: object) -> None:
     with pytest.raises(StoreError):
         unpack(Document({"$type": "Schema", "$plain": data}, {}), TYPES)
 

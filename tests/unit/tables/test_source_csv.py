@@ -93,7 +93,7 @@ def test_a_decimal_comma_is_sniffed_unless_points_are_there_too(tmp_path: Path) 
     assert numbers_of(mixed, "b") == [2.5]
 
 
-def test_thousands_separators_are_no_decimal_commas(tmp_path: Path) -> None:
+def test_thousands_separators_are_not_decimal_commas(tmp_path: Path) -> None:
     path = written(tmp_path, 'a,b\n"1,500",x\n"2,250",y\n')
     assert labels_of(path, "a") == ["1,500", "2,250"]
     assert numbers_of(path, "a") != [1.5, 2.25]
@@ -188,7 +188,7 @@ def test_a_broken_record_is_reported_with_its_line(tmp_path: Path, content: str,
         numbers_of(written(tmp_path, content), "a")
 
 
-def test_junk_is_no_table(tmp_path: Path) -> None:
+def test_junk_is_not_a_table(tmp_path: Path) -> None:
     with pytest.raises(SourceError, match="is not text"):
         open_source(written(tmp_path, bytes(range(256)) * 4))
 

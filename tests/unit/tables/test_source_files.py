@@ -169,7 +169,7 @@ def test_workbooks_without_calamine_say_what_to_install(tmp_path: Path, monkeypa
         open_source(tmp_path / "golf.xlsx")
 
 
-def test_a_zip_that_is_no_workbook_is_an_error(tmp_path: Path) -> None:
+def test_a_zip_that_is_not_a_workbook_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "x.zip").write_bytes(b"PK\x03\x04" + bytes(100))
     with pytest.raises(SourceError, match=r"x.zip cannot be read as a workbook"):
         open_source(tmp_path / "x.zip")
@@ -344,7 +344,7 @@ def test_a_panic_of_polars_is_an_error_of_ours(monkeypatch: pytest.MonkeyPatch) 
         LazySource(Frame())
 
 
-def test_a_file_with_brackets_in_its_name_is_no_pattern(tmp_path: Path) -> None:
+def test_a_file_with_brackets_in_its_name_is_not_a_pattern(tmp_path: Path) -> None:
     (tmp_path / "a[1].csv").write_text("x,y\n1,p\n")
     assert numbers_of(str(tmp_path / "a[1].csv"), "x") == [1.0]
 

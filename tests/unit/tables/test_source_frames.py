@@ -390,7 +390,7 @@ def test_names_must_be_there_and_differ(table: Any) -> None:
 @pytest.mark.parametrize(
     "table", [3, None, b"bytes", [], [1, 2], np.zeros(3), np.zeros((2, 2, 2)), np.zeros((2, 2), complex)]
 )
-def test_what_is_no_table_is_refused(table: Any) -> None:
+def test_what_is_not_a_table_is_refused(table: Any) -> None:
     with pytest.raises(SourceError, match=r"Fix:"):
         open_source(table)
 
@@ -433,7 +433,7 @@ def test_wide_and_odd_arrow_types_are_read_or_refused_but_never_lost() -> None:
             labels_of(pa.table({name: array}), name)
 
 
-def test_intervals_of_pandas_are_no_integers() -> None:
+def test_intervals_of_pandas_are_not_integers() -> None:
     frame = pd.DataFrame({"i": pd.interval_range(0, 2)})
     assert labels_of(frame, "i") == ["(0, 1]", "(1, 2]"]
     assert storage_of(frame, "i") == "object"

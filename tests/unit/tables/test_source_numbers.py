@@ -65,7 +65,7 @@ def test_minus_zero_keeps_its_sign(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "cell", ["3a", "1_000", "0x1F", "٣", "1,5", "1.2.3", "1e", "e5", "+", "-", ".", "--1", "1 2", "1e400", "12abc34567"]
 )
-def test_a_cell_that_is_no_number_is_a_stray_with_its_line(tmp_path: Path, cell: str) -> None:
+def test_a_cell_that_is_not_a_number_is_an_invalid_value_with_its_line(tmp_path: Path, cell: str) -> None:
     source = csv_column(tmp_path, "1", cell)
     (invalid,) = strays_of(source, "x")
     assert (invalid.row, invalid.line, invalid.text) == (1, 3, cell)

@@ -65,12 +65,12 @@ def test_a_pipe_can_be_read_once_only(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("content", [b"", b"\n \n"])
-def test_nothing_is_no_table(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
+def test_nothing_is_not_a_table(monkeypatch: pytest.MonkeyPatch, content: bytes) -> None:
     with pytest.raises(SourceError, match="standard input is empty"):
         once(monkeypatch, content)
 
 
-def test_what_is_no_plain_text_is_kept_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_a_plain_text_is_kept_in_a_file(monkeypatch: pytest.MonkeyPatch) -> None:
     for content in (gzip.compress(ROWS.encode()), b'{"zip": "0007", "remark": "a"}\n{"zip": "", "remark": null}\n'):
         source = once(monkeypatch, content)
         assert not isinstance(source, PipedCsvSource)

@@ -61,7 +61,7 @@ def test_numbers_of_every_width_are_read_at_once_as_they_are_one_by_one() -> Non
             np.testing.assert_array_equal(values[:, place], chunk.numbers(name)[0])
 
 
-def test_what_is_no_plain_number_is_still_read_column_by_column() -> None:
+def test_what_is_not_a_plain_number_is_still_read_column_by_column() -> None:
     table = pd.DataFrame({"x": [1.0, 2.0], "n": pd.array([1, None], dtype="Int64"), "t": ["3", "x"]})
     (chunk,) = open_source(table).chunks(["x", "n", "t"])
     values, invalid = chunk.matrix(["x", "n", "t"])
