@@ -9,7 +9,6 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -99,8 +98,8 @@ if __name__ == "__main__":
     if name == "stages":
         print(json.dumps(stages(path, "y")))
     else:
-        if path.endswith(".parquet") and find_spec("polars") is not None:
-            import_module("polars")  # which reads it: the peer's import is not in its time, either
+        for module in ("files", "parquet" if path.endswith(".parquet") else "text.csv"):
+            import_module(f"bayeswise.tables.sources.{module}")  # the imports of a peer are not in its time, either
         start, busy = time.perf_counter(), time.process_time()
         n_rows = summary_of(path, "y").n_rows
         took, busy = time.perf_counter() - start, time.process_time() - busy

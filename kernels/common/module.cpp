@@ -12,6 +12,7 @@ void bind_exact_quotients(nb::module_& m);
 }  // namespace bayeswise::exact
 namespace bayeswise::tables {
 void bind_arrow(nb::module_& m);
+void bind_parquet(nb::module_& m);
 void bind_words(nb::module_& m);
 void bind_integers(nb::module_& m);
 void bind_extremes(nb::module_& m);
@@ -57,6 +58,7 @@ NB_MODULE(_kernels, m) {
     bind_isa(m);
     exact::bind_exact(m);
     tables::bind_arrow(m);
+    tables::bind_parquet(m);
     models::bind_likelihood(m);
     models::bind_pool(m);
     models::bind_screen(m);

@@ -352,6 +352,19 @@ nb::list batch_numbers(const ArrowBatch& batch, const std::vector<std::size_t>& 
     });
 }
 
+nb::object batch_matrix(std::shared_ptr<ArrowBatch> batch, const std::vector<std::size_t>& indices, int64_t begin,
+                        int64_t n_rows) {
+    for (const std::size_t index : indices)
+        if (index >= batch->n_columns()) throw nb::index_error("no such column");
+    if (begin < 0 || n_rows < 0 || begin + n_rows > batch->n_rows()) throw nb::index_error("rows beyond the batch");
+    int64_t column_step = 0;
+    const double* cells = batch->matrix(indices, begin, column_step);
+    if (!cells) return nb::none();
+    using Matrix = nb::ndarray<nb::numpy, const double, nb::ndim<2>>;
+    const nb::object owner = nb::cast(std::move(batch));
+    return nb::cast(Matrix(cells, {static_cast<std::size_t>(n_rows), indices.size()}, owner, {1, column_step}));
+}
+
 }  // namespace
 
 void bind_arrow(nb::module_& m) {
@@ -402,6 +415,8 @@ void bind_arrow(nb::module_& m) {
         .def_prop_ro("n_rows", &ArrowBatch::n_rows)
         .def("column", &batch_column, "index"_a, "begin"_a, "n_rows"_a)
         .def("numbers", &batch_numbers, "indices"_a, "begin"_a, "rules"_a, "out"_a.noconvert(), kManyNumbers)
+        .def("matrix", &batch_matrix, "indices"_a, "begin"_a, "n_rows"_a,
+             "Columns of doubles as (n_rows, n_columns) without a copy, or None where they do not lie so.")
         .def(
             "declared", [](const ArrowBatch& b, std::size_t index) { return value_list(*b.dictionary(index)); },
             "index"_a);

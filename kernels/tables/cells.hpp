@@ -85,6 +85,8 @@ struct LabelsSink {
     void opaque(int64_t) { throw std::domain_error("lists, structs and bytes are not labels"); }
 };
 
+constexpr Place kNowhere = {INT64_MAX, -1};  // after all examples of invalid cells
+
 // Into a profile, which is told the cells' position in the whole table.
 struct ProfileSink {
     Profiler& profiler;
@@ -271,36 +273,52 @@ template <class T> struct CodedView {
     NumberView<T> codes;
     std::shared_ptr<const std::vector<Value>> values;
 
-    const Value* value(int64_t row) const {
-        if (!codes.validity.present(row)) return nullptr;
-        const int64_t code = static_cast<int64_t>(codes.value(row));
-        return code < 0 || code >= static_cast<int64_t>(values->size()) ? nullptr : &(*values)[code];
-    }
-    template <class Sink> void visit(Sink& sink) const {
-        for (int64_t row = 0; row < codes.n_rows; ++row) {
-            const Value* v = value(row);
-            if (v)
-                tables::show(sink, row, *v);
+    // Calls show(row, entry) for each row that has an entry, and tells the sink of the others.
+    template <class Sink, class Show> void visit_entries(Sink& sink, Show show) const {
+        const std::size_t size = values->size();
+        codes.validity.visit(sink, codes.n_rows, [&](int64_t row) {
+            const auto entry = static_cast<std::size_t>(static_cast<int64_t>(codes.value(row)));  // large if negative
+            if (entry < size)
+                show(row, entry);
             else
                 sink.null(row);
-        }
+        });
+    }
+    template <class Sink> void visit(Sink& sink) const {
+        visit_entries(sink, [&](int64_t row, std::size_t entry) { tables::show(sink, row, (*values)[entry]); });
     }
     // Each entry of the dictionary is looked up once.
     void visit(LabelsSink& sink) const {
-        std::vector<int32_t> memo(values->size(), -2);
-        for (int64_t row = 0; row < codes.n_rows; ++row) {
-            const Value* v = value(row);
-            if (!v) {
-                sink.null(row);
-                continue;
+        constexpr int32_t kUnknown = -2;
+        std::vector<int32_t> memo(values->size(), kUnknown);
+        visit_entries(sink, [&](int64_t row, std::size_t entry) {
+            if (memo[entry] == kUnknown) {
+                tables::show(sink, row, (*values)[entry]);
+                memo[entry] = sink.out[row];
             }
-            int32_t& code = memo[static_cast<std::size_t>(v - values->data())];
-            if (code == -2) {
-                tables::show(sink, row, *v);
-                code = sink.out[row];
+            sink.out[row] = memo[entry];
+        });
+    }
+    // The cells of an entry that is a text are counted together, unless the place of a cell matters.
+    void visit(ProfileSink& sink) const {
+        struct Known {
+            uint64_t times = 0;  // that the profiler has not been told of
+            bool is_shown = false, invalid = false;
+        };
+        std::vector<Known> known(values->size());
+        visit_entries(sink, [&](int64_t row, std::size_t at) {
+            Known& entry = known[at];
+            if (entry.is_shown && !(entry.invalid && sink.profiler.may_keep_example(sink.place(row)))) {
+                ++entry.times;
+                return;
             }
-            sink.out[row] = code;
-        }
+            const uint64_t invalid_before = sink.profiler.invalid;
+            tables::show(sink, row, (*values)[at]);
+            entry.is_shown = (*values)[at].kind == Value::Kind::text;
+            entry.invalid = sink.profiler.invalid > invalid_before;
+        });
+        for (std::size_t k = 0; k < known.size(); ++k)
+            if (known[k].times > 0) sink.profiler.text((*values)[k].text, sink.rules, kNowhere, known[k].times);
     }
 };
 

@@ -133,7 +133,6 @@ private:
         if (known.times > 0) sink_.profiler.text(known.text.text(), sink_.rules, kNowhere, known.times);
         known.times = 0;
     }
-    static constexpr Place kNowhere = {INT64_MAX, -1};  // after all examples
 
     ProfileSink& sink_;
     std::vector<Known> known_;

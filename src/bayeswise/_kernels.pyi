@@ -298,6 +298,8 @@ class ArrowBatch:
     def column(self, index: int, begin: int, n_rows: int) -> Column: ...
     def numbers(self, indices: list[int], begin: int, rules: TextRules, out: FloatArray) -> list[SpelledNumbers]:
         """Fill (n_rows, n_columns) doubles; for each column what spelled_numbers returns."""
+    def matrix(self, indices: list[int], begin: int, n_rows: int) -> FloatArray | None:
+        """Columns of doubles as (n_rows, n_columns) without a copy, or None where they do not lie so."""
     def declared(self, index: int) -> list[Cell]: ...
 
 class ArrowStream:
@@ -309,6 +311,33 @@ class ArrowStream:
     def next(self) -> ArrowBatch | None:
         """The next batch, or None at the end."""
     def close(self) -> None: ...
+
+class ParquetFooter:
+    """What a Parquet file says of itself; RuntimeError if it is damaged."""
+
+    def __init__(self, data: bytes) -> None: ...
+    def columns(self) -> list[tuple[str, str]]:
+        """(name, storage) of each column."""
+    @property
+    def n_rows(self) -> int: ...
+    @property
+    def n_groups(self) -> int: ...
+    @property
+    def row_bytes(self) -> int:
+        """Bytes of a row of decoded cells, at least."""
+    @property
+    def has_known_types(self) -> bool:
+        """Whether all columns are flat ones of numbers, truth values, texts, dates or times."""
+    @property
+    def is_decodable(self) -> bool:
+        """Whether a ParquetReader knows how they are stored."""
+
+class ParquetReader:
+    """Some columns of a Parquet file, a batch of rows at a time."""
+
+    def __init__(self, footer: ParquetFooter, descriptor: int, columns: list[int], batch_rows: int) -> None: ...
+    def next(self) -> ArrowBatch | None:
+        """The next rows, or None at the end; RuntimeError if they are damaged."""
 
 # -- words.cpp: word counts of texts, by class ----------------------------------------------------------------------
 

@@ -106,34 +106,6 @@ int decimal_bytes(const std::string& format) {
     return second == std::string::npos ? 16 : std::stoi(format.substr(second + 1)) / 8;
 }
 
-std::string storage_of(const std::string& format) {
-    if (format.empty()) return "object";
-    switch (format[0]) {
-        case 'n': return "null";
-        case 'b': return "boolean";
-        case 'c':
-        case 'C':
-        case 's':
-        case 'S':
-        case 'i':
-        case 'I':
-        case 'l':
-        case 'L': return "integer";
-        case 'e':
-        case 'f':
-        case 'g': return "float";
-        case 'd': return scale_of(format) > 0 ? "float" : "integer";
-        case 'u':
-        case 'U': return "text";
-        case 'v': return format == "vu" ? "text" : "binary";
-        case 'z':
-        case 'Z':
-        case 'w': return "binary";
-        case 't': return format[1] == 'i' ? "nested" : "temporal";  // intervals have three parts
-        default: return "nested";
-    }
-}
-
 ArrowField field_of(const ArrowSchema& schema) {
     ArrowField field;
     field.name = schema.name ? schema.name : "";
@@ -248,6 +220,34 @@ std::unique_ptr<Column> coded_column(const Slice& s, char index, std::shared_ptr
 
 }  // namespace
 
+std::string storage_of(const std::string& format) {
+    if (format.empty()) return "object";
+    switch (format[0]) {
+        case 'n': return "null";
+        case 'b': return "boolean";
+        case 'c':
+        case 'C':
+        case 's':
+        case 'S':
+        case 'i':
+        case 'I':
+        case 'l':
+        case 'L': return "integer";
+        case 'e':
+        case 'f':
+        case 'g': return "float";
+        case 'd': return scale_of(format) > 0 ? "float" : "integer";
+        case 'u':
+        case 'U': return "text";
+        case 'v': return format == "vu" ? "text" : "binary";
+        case 'z':
+        case 'Z':
+        case 'w': return "binary";
+        case 't': return format[1] == 'i' ? "nested" : "temporal";  // intervals have three parts
+        default: return "nested";
+    }
+}
+
 ArrowBatch::ArrowBatch(std::shared_ptr<const std::vector<ArrowField>> fields, ArrowArray array)
     : fields_(std::move(fields)), array_(array) {}
 
@@ -274,6 +274,23 @@ std::shared_ptr<const std::vector<Value>> ArrowBatch::dictionary(std::size_t ind
         values = std::make_shared<const std::vector<Value>>(std::move(sink.values));
     }
     return values;
+}
+
+const double* ArrowBatch::matrix(const std::vector<std::size_t>& columns, int64_t begin, int64_t& column_step) const {
+    std::uintptr_t first = 0, last = 0, step = 0;
+    for (std::size_t k = 0; k < columns.size(); ++k) {
+        const ArrowField& field = (*fields_)[columns[k]];
+        const ArrowArray& array = *array_.children[columns[k]];
+        if (field.format != "g" || (array.null_count != 0 && !field.missing_is_nan)) return nullptr;
+        const auto place = reinterpret_cast<std::uintptr_t>(static_cast<const double*>(array.buffers[1]) +
+                                                            array.offset + array_.offset + begin);
+        if (k == 0) first = place;
+        if (k == 1) step = place - last;
+        if (place % alignof(double) != 0 || (k > 0 && (place <= last || place - last != step))) return nullptr;
+        last = place;
+    }
+    column_step = static_cast<int64_t>(step / sizeof(double));
+    return reinterpret_cast<const double*>(first);
 }
 
 ArrowStream::ArrowStream(ArrowArrayStream* stream) : stream_(*stream) {

@@ -53,10 +53,14 @@ constexpr int64_t kArrowDictionaryOrdered = 1;
 struct ArrowField {
     std::string name;
     std::string format;
-    std::string storage;                     // in the words of bayeswise.tables.source
+    std::string storage;                     // storage_of(format), or that of the values
     std::shared_ptr<ArrowField> dictionary;  // the format of the values, if the cells are codes
     bool ordered = false;
+    bool missing_is_nan = false;  // whether cells of doubles that are missing hold NaN
 };
+
+// What a format string stands for, in the words of bayeswise.tables.source.
+std::string storage_of(const std::string& format);
 
 class ArrowBatch : public std::enable_shared_from_this<ArrowBatch> {
 public:
@@ -69,6 +73,9 @@ public:
     std::size_t n_columns() const { return fields_->size(); }
     std::unique_ptr<Column> column(std::size_t index, int64_t begin, int64_t n_rows) const;
     std::shared_ptr<const std::vector<Value>> dictionary(std::size_t index) const;
+    // Columns of doubles that are those of a matrix already, or null: the first of its cells, and the step in doubles
+    // from a column to the next.
+    const double* matrix(const std::vector<std::size_t>& columns, int64_t begin, int64_t& column_step) const;
 
 private:
     std::shared_ptr<const std::vector<ArrowField>> fields_;

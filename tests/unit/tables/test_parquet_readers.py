@@ -1,4 +1,4 @@
-"""A Parquet file says the same through polars as through DuckDB: columns, cells, profiles, models, errors."""
+"""A Parquet file says the same through the kernel, polars and DuckDB: columns, cells, profiles, models, errors."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import datetime as dt
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ from bayeswise.tables.schema.profile import profile
 from bayeswise.tables.source import open_source
 from bayeswise.tables.sources import opening, parquet
 from bayeswise.tables.sources.duckdb_scan import ParquetSource
-from bayeswise.tables.sources.parquet import PolarsParquet
+from bayeswise.tables.sources.parquet import DecodedParquet, PolarsParquet
 
 NOON = dt.datetime(2024, 2, 29, 12, 30, 0, 125_000)
 ALIKE: dict[str, Any] = {
@@ -59,28 +59,41 @@ BY_DUCKDB: dict[str, Any] = {
 }
 
 
+READERS = {"kernel": DecodedParquet, "polars": PolarsParquet}
+
+
 @contextmanager
 def read_by(reader: str) -> Iterator[None]:
-    """Every file is a long one, or none is."""
+    """Every file is a long one that this reader is asked to read first, or none is."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(parquet, "LONG_FILE", 0 if reader == "polars" else 1 << 60)
+        patch.setattr(parquet, "LONG_FILE", 1 << 60 if reader == "duckdb" else 0)
         if reader == "duckdb":
             patch.setattr(parquet, "LONG_FOOTER", 1 << 60)
+        else:
+            patch.setattr(parquet, "READERS", [READERS[reader]])
         patch.setattr(opening, "LONG_TEXT", 0)
         patch.setattr(threads._process, "crew", threads._Crew(max(threads._cores(), os.cpu_count() or 1)))
         yield
 
 
-def by_both(outcome: Callable[[], Any]) -> tuple[Any, Any]:
-    """What comes of it through polars and through DuckDB; errors with their words."""
-    found: list[Any] = []
-    for reader in ("polars", "duckdb"):
+def by_each(outcome: Callable[[], Any]) -> dict[str, Any]:
+    """What comes of it through each reader; errors with their words."""
+    found: dict[str, Any] = {}
+    for reader in (*READERS, "duckdb"):
         with read_by(reader):
             try:
-                found.append(outcome())
+                found[reader] = outcome()
             except BayeswiseError as error:
-                found.append((type(error).__name__, str(error)))
-    return found[0], found[1]
+                found[reader] = (type(error).__name__, str(error))
+    return found
+
+
+def by_all(outcome: Callable[[], Any]) -> Any:
+    """What comes of it through each reader, which is the same."""
+    found = by_each(outcome)
+    for reader in READERS:
+        assert found[reader] == found["duckdb"], reader
+    return found["duckdb"]
 
 
 def everything(path: Any) -> Any:
@@ -93,20 +106,20 @@ def everything(path: Any) -> Any:
     return source.description, source.columns, source.textual, cells, repr(profile(source))
 
 
-def reader_of(path: Path) -> type:
-    with read_by("polars"):
+def reader_of(path: Path, reader: str) -> type:
+    with read_by(reader):
         return type(open_source(path))
 
 
 @pytest.mark.parametrize("version", ["1.0", "2.6"])
 @pytest.mark.parametrize("store_schema", [True, False])
-def test_types_that_both_readers_know_are_read_by_polars(tmp_path: Path, version: Any, store_schema: bool) -> None:
+def test_types_that_all_readers_know_are_read_without_duckdb(tmp_path: Path, version: Any, store_schema: bool) -> None:
     for name, cells in ALIKE.items():
         path = tmp_path / f"{name}.parquet"
         pq.write_table(pa.table({name: cells}), path, version=version, store_schema=store_schema)
-        one, other = by_both(lambda path=path: everything(path))
-        assert one == other, name
-        assert reader_of(path) is PolarsParquet, name
+        by_all(lambda path=path: everything(path))
+        for reader, kind in READERS.items():
+            assert reader_of(path, reader) is kind, name
 
 
 @pytest.mark.parametrize("name", BY_DUCKDB)
@@ -114,9 +127,12 @@ def test_types_that_both_readers_know_are_read_by_polars(tmp_path: Path, version
 def test_a_file_with_another_type_says_the_same(tmp_path: Path, name: str, store_schema: bool) -> None:
     path = tmp_path / "t.parquet"
     pq.write_table(pa.table({"x": [1.0, 2.5, 3.0, 7.0], name: BY_DUCKDB[name]}), path, store_schema=store_schema)
-    one, other = by_both(lambda: everything(path))
-    assert one == other
-    assert reader_of(path) is ParquetSource or not store_schema  # which may be what makes a type another one
+    by_all(lambda: everything(path))
+    assert reader_of(path, "polars") is ParquetSource or not store_schema  # which may be what makes a type another one
+    assert reader_of(path, "kernel") is ParquetSource or name in (
+        "dictionary",
+        "duration",
+    )  # which a file does not have
 
 
 @settings(max_examples=30)
@@ -126,28 +142,43 @@ def test_a_file_with_another_type_says_the_same(tmp_path: Path, name: str, store
     st.sampled_from([1, 3, 1000]),
     st.sampled_from(["none", "snappy", "zstd", "gzip"]),
     st.booleans(),
+    st.sampled_from(["1.0", "2.0"]),
+    st.sampled_from([1, 20, 1 << 20]),
 )
-def test_any_table_has_the_same_cells_and_model_by_both(
-    tmp_path_factory: Any, names: list[str], rows: list[int], group: int, compression: str, dictionary: bool
+def test_any_table_has_the_same_cells_and_model_by_all(
+    tmp_path_factory: Any,
+    names: list[str],
+    rows: list[int],
+    group: int,
+    compression: str,
+    dictionary: bool,
+    version: Any,
+    page: int,
 ) -> None:
     path = tmp_path_factory.getbasetemp() / "any.parquet"
     table = pa.table({**ALIKE, **BY_DUCKDB}).select(names).take(pa.array(rows, "int64"))
     table = table.append_column("y", pa.array([("no", "yes")[k % 2] for k in range(len(rows))], "string"))
-    pq.write_table(table, path, row_group_size=group, compression=compression, use_dictionary=dictionary)
-    one, other = by_both(lambda: everything(path))
-    assert one == other
-    one, other = by_both(lambda: bytes_of(bw.fit(path, "y", model="naive-bayes")))
-    assert one == other
+    pq.write_table(
+        table,
+        path,
+        row_group_size=group,
+        compression=compression,
+        use_dictionary=dictionary,
+        data_page_version=version,
+        data_page_size=page,
+        write_batch_size=2,  # after which a page may end
+    )
+    by_all(lambda: everything(path))
+    by_all(lambda: bytes_of(bw.fit(path, "y", model="naive-bayes")))
 
 
 @pytest.mark.parametrize("model", ["naive-bayes", "gaussian", "averaged", "logistic", "tan"])
 def test_models_have_the_same_bytes(tmp_path: Path, model: str) -> None:
     path = written(tmp_path / "rows.parquet")
-    one, other = by_both(lambda: bytes_of(bw.fit(path, "y", model=model)))
-    assert isinstance(one, bytes) and one == other
+    assert isinstance(by_all(lambda: bytes_of(bw.fit(path, "y", model=model))), bytes)
 
 
-def written(path: Path, n_rows: int = 3000) -> Path:
+def written(path: Path, n_rows: int = 3000, compression: str = "snappy") -> Path:
     rng = np.random.default_rng(1)
     table = {
         "u": rng.normal(size=n_rows),
@@ -157,7 +188,7 @@ def written(path: Path, n_rows: int = 3000) -> Path:
         "left out": rng.choice(["a", "b", "c"], n_rows),
         "y": rng.choice(["no", "yes"], n_rows),
     }
-    pq.write_table(pa.table(table), path, row_group_size=700)
+    pq.write_table(pa.table(table), path, row_group_size=700, compression=compression)
     return path
 
 
@@ -175,34 +206,35 @@ LATE = {
 
 @pytest.mark.parametrize("name", LATE)
 def test_whatever_comes_late_the_model_is_the_same(tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(PolarsParquet, "chunk_rows", 100)
+    for kind in READERS.values():
+        monkeypatch.setattr(kind, "chunk_rows", 100)
     table = {name: LATE[name], "b": [k * 31 % 13 for k in range(2001)], "y": ["n", "y", "y"] * 667}
     pq.write_table(pa.table(table), tmp_path / "late.parquet", row_group_size=50)
     for asked in ({}, {"ignore": ["b"]}, {"kinds": {"b": "category"}}, {"weight": "b"}):
-        one, other = by_both(lambda asked=asked: model_of_late(tmp_path / "late.parquet", asked))
-        assert one == other, asked
+        by_all(lambda asked=asked: model_of_late(tmp_path / "late.parquet", asked))
 
 
 def model_of_late(path: Path, asked: Any) -> bytes:
     return bytes_of(bw.fit(path, "y", model="naive-bayes", **asked))
 
 
+@pytest.mark.parametrize(("reader", "method"), [("kernel", "_batches"), ("polars", "pieces")])
 def test_a_file_is_read_once_and_only_the_columns_that_are_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: str, method: str
 ) -> None:
     path = written(tmp_path / "rows.parquet")
     swept: list[list[str]] = []
-    pieces = PolarsParquet.pieces
+    read = getattr(READERS[reader], method)
 
-    def counted(source: PolarsParquet, indices: Any) -> Any:
+    def counted(source: Any, indices: Any) -> Any:
         swept.append([source.columns[k].name for k in indices])
-        return pieces(source, indices)
+        return read(source, indices)
 
-    monkeypatch.setattr(PolarsParquet, "pieces", counted)
+    monkeypatch.setattr(READERS[reader], method, counted)
     done: list[int] = []
-    with read_by("polars"):
+    with read_by(reader):
         bw.fit(path, "y", model="naive-bayes", ignore=["left out"], progress=done.append)
-    assert len(swept) == 1  # the first rows come by a query of their own
+    assert len(swept) == 1  # the kernel goes on behind the first rows; of polars they come by a query of their own
     assert "left out" not in swept[0]
     assert sum(done) == 3000
 
@@ -210,46 +242,65 @@ def test_a_file_is_read_once_and_only_the_columns_that_are_asked_for(
 def test_names_are_those_of_the_file(tmp_path: Path) -> None:
     names = ["a", "A", 'say "hi"', "it's", "a.b", "ü 🦄", "select", "^a.*$", "*", "x\x00y"]
     pq.write_table(pa.table({name: [float(k)] for k, name in enumerate(names)}), tmp_path / "names.parquet")
-    one, other = by_both(lambda: everything(tmp_path / "names.parquet"))
-    assert one == other
-    assert [column.name for column in one[1]] == names
-    assert one[3] == {name: [repr(float(k))] for k, name in enumerate(names)}
+    found = by_all(lambda: everything(tmp_path / "names.parquet"))
+    assert [column.name for column in found[1]] == names
+    assert found[3] == {name: [repr(float(k))] for k, name in enumerate(names)}
 
 
 @pytest.mark.parametrize("names", [["x", "x"], ["x", " x"], ["", "x"]])
 def test_names_that_are_refused_are_refused_alike(tmp_path: Path, names: list[str]) -> None:
     pq.write_table(pa.Table.from_arrays([pa.array([1.0])] * 2, names=names), tmp_path / "names.parquet")
-    one, other = by_both(lambda: everything(tmp_path / "names.parquet"))
-    assert one == other and one[0] == "SchemaError"
+    assert by_all(lambda: everything(tmp_path / "names.parquet"))[0] == "SchemaError"
 
 
 def test_names_and_texts_that_are_not_utf8_are_refused_alike(tmp_path: Path) -> None:
     path = tmp_path / "odd.parquet"
     pq.write_table(pa.table({"colname_abc": [1, 2]}), path, store_schema=False)
     path.write_bytes(path.read_bytes().replace(b"colname_abc", b"col\xffame_a\xfec"))
-    one, other = by_both(lambda: everything(path))
-    assert one == other and "not UTF-8" in one[1]
+    assert "not UTF-8" in by_all(lambda: everything(path))[1]
     pq.write_table(pa.table({"y": ["n", "y"] * 500, "x": [f"cell_{k}" for k in range(1000)]}), path)
     path.write_bytes(path.read_bytes().replace(b"cell_7", b"cel\xff_7"))
-    one, other = by_both(lambda: bytes_of(bw.fit(path, "y", model="naive-bayes")))
-    assert one == other
+    by_all(lambda: bytes_of(bw.fit(path, "y", model="naive-bayes")))
 
 
 @pytest.mark.parametrize("cut", [4, 300, -1, -9])
 def test_a_file_that_is_cut_off_is_the_same_error(tmp_path: Path, cut: int) -> None:
     path = written(tmp_path / "cut.parquet")
     path.write_bytes(path.read_bytes()[:cut])
-    one, other = by_both(lambda: everything(path))
-    assert one == other and one[0] == "SourceError"
+    assert by_all(lambda: everything(path))[0] == "SourceError"
 
 
-def test_a_file_that_is_damaged_within_is_an_error_by_both(tmp_path: Path) -> None:
+def test_a_file_that_is_damaged_within_is_an_error_by_all(tmp_path: Path) -> None:
     path = written(tmp_path / "damaged.parquet")
     whole = path.read_bytes()
     for at in (40, 4000, 20_000):
         path.write_bytes(whole[:at] + b"\xff" * 200 + whole[at + 200 :])
-        one, other = by_both(lambda: everything(path))
-        assert one == other or (one[0] == other[0] == "SourceError"), at
+        found = by_each(lambda: everything(path))
+        for reader in READERS:
+            one, other = found[reader], found["duckdb"]
+            assert one == other or (one[0] == other[0] == "SourceError"), (reader, at)
+
+
+@pytest.mark.parametrize("compression", ["none", "snappy"])
+@pytest.mark.parametrize("version", ["1.0", "2.0"])
+def test_the_kernel_ends_well_whatever_bytes_are_wrong(tmp_path: Path, compression: str, version: Any) -> None:
+    path, rng = tmp_path / "damaged.parquet", np.random.default_rng(0)
+    table = pa.table(ALIKE).take(pa.array(rng.integers(0, 4, 200), "int64"))
+    pq.write_table(table, path, row_group_size=70, compression=compression, data_page_version=version)
+    whole = np.frombuffer(path.read_bytes(), dtype=np.uint8)
+    n_read = 0
+    for _ in range(100):
+        damaged = whole.copy()
+        for at in rng.integers(4, len(whole) - 8, rng.integers(0, 4)):
+            damaged[at] = rng.integers(0, 256)
+        path.write_bytes(damaged.tobytes())
+        found = parquet.footer_of(path)
+        if found is None or not found.is_decodable or found.n_rows > 1_000_000:
+            continue
+        with suppress(BayeswiseError):
+            source = DecodedParquet(path, "damaged", found)
+            n_read += sum(batch.n_rows for batch in source._batches(range(len(source.columns)))) == 200
+    assert n_read > 20  # those at least that nothing was changed in
 
 
 def test_rows_that_polars_gave_before_an_error_are_not_given_twice(
@@ -278,12 +329,10 @@ def test_files_without_rows_or_row_groups_are_the_same(tmp_path: Path) -> None:
     path = tmp_path / "none.parquet"
     empty = pa.table({"x": pa.array([], "float64"), "y": pa.array([], "string")})
     pq.write_table(empty, path)
-    one, other = by_both(lambda: everything(path))
-    assert one == other
+    by_all(lambda: everything(path))
     with pq.ParquetWriter(path, empty.schema):
         pass
-    one, other = by_both(lambda: everything(path))
-    assert one == other
+    by_all(lambda: everything(path))
 
 
 @pytest.mark.skipif(os.name == "nt", reason="such names are not allowed")
@@ -295,11 +344,9 @@ def test_a_path_is_not_expanded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
         pq.write_table(pa.table({"x": [float(k)]}), tmp_path / "plain.parquet")
         (tmp_path / "plain.parquet").rename(name + ".parquet")
     for k, name in enumerate(names):
-        one, other = by_both(lambda name=name: everything(Path(name + ".parquet")))
-        assert one == other
-        assert one[3] == {"x": [repr(float(k))]}, name
-    one, other = by_both(lambda: everything("run*/d.parquet"))
-    assert one == other and one[3] == {"x": ["1.0", "0.0"]}
+        found = by_all(lambda name=name: everything(Path(name + ".parquet")))
+        assert found[3] == {"x": [repr(float(k))]}, name
+    assert by_all(lambda: everything("run*/d.parquet"))[3] == {"x": ["1.0", "0.0"]}
 
 
 def test_threads_that_are_limited_or_lost_leave_the_file_to_duckdb(
@@ -324,28 +371,38 @@ def test_small_groups_may_not_hide_a_large_table(tmp_path: Path, monkeypatch: py
     path = tmp_path / "equal.parquet"
     pq.write_table(pa.table({"x": np.ones(200_000)}), path, row_group_size=200_000)
     assert path.stat().st_size < 100_000
-    assert reader_of(path) is PolarsParquet
+    for reader, kind in READERS.items():
+        with pytest.MonkeyPatch.context() as patch:
+            assert reader_of(path, reader) is kind
+            patch.setattr(parquet, "LARGE_GROUP", 1_000_000)
+            assert reader_of(path, reader) is ParquetSource
     monkeypatch.setattr(parquet, "LARGE_GROUP", 1_000_000)
-    assert reader_of(path) is ParquetSource
     pq.write_table(pa.table({"x": np.ones(200_000)}), path, row_group_size=50_000)
-    assert reader_of(path) is PolarsParquet
+    for reader, kind in READERS.items():
+        assert reader_of(path, reader) is kind
 
 
-def test_without_polars_duckdb_reads_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    path = written(tmp_path / "rows.parquet")
+def test_without_polars_duckdb_reads_what_the_kernel_does_not_know(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "rows.parquet", compression="zstd")
+    monkeypatch.setattr(parquet, "LONG_FILE", 0)
+    assert type(open_source(path)) is PolarsParquet
     monkeypatch.setitem(sys.modules, "polars", None)
-    assert reader_of(path) is ParquetSource
+    assert type(open_source(path)) is ParquetSource
+    assert type(open_source(written(tmp_path / "rows.parquet"))) is DecodedParquet
 
 
-def test_a_wide_file_is_read_by_polars_however_few_rows_it_has(tmp_path: Path) -> None:
+@pytest.mark.parametrize("reader", READERS)
+def test_a_wide_file_is_read_without_duckdb_however_few_rows_it_has(tmp_path: Path, reader: str) -> None:
     path = tmp_path / "wide.parquet"
     values = np.random.default_rng(0).normal(size=(4000, 8)).round(3)
     columns = {f"column{k}": pa.array(cells) for k, cells in enumerate(values)}
     pq.write_table(pa.table({**columns, "y": ["p", "q"] * 4}), path)
     assert path.stat().st_size < parquet.LONG_FILE
-    with read_by("polars"), pytest.MonkeyPatch.context() as patch:
+    with read_by(reader), pytest.MonkeyPatch.context() as patch:
         patch.setattr(parquet, "LONG_FILE", 1 << 60)
-        assert type(open_source(path)) is PolarsParquet
+        assert type(open_source(path)) is READERS[reader]
         wide = bytes_of(bw.fit(path, "y", model="naive-bayes"))
     with read_by("duckdb"):
         assert type(open_source(path)) is ParquetSource

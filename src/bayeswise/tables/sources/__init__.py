@@ -9,7 +9,7 @@ memory/         frames, arrays and records
 arrow.py        the Arrow C stream interface
 arrow_file.py   Arrow and Feather files
 duckdb_scan.py  Parquet, JSON and DuckDB relations
-parquet.py      which Parquet files polars reads, what their footers say
+parquet.py      which Parquet files the kernel or polars reads, what their footers say
 sqlite.py       SQLite files
 workbook.py     Excel and OpenDocument workbooks
 """

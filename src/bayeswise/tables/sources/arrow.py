@@ -34,6 +34,11 @@ class ArrowPiece(ColumnPiece):
     def column(self, index: int, begin: int, n_rows: int) -> _kernels.Column:
         return self.batch.column(self.positions[index], begin, n_rows)
 
+    def matrix(self, indices: Sequence[int], begin: int, n_rows: int) -> NDArray[np.float64] | None:
+        if not self.positions.keys() >= set(indices):
+            return None
+        return self.batch.matrix([self.positions[index] for index in indices], begin, n_rows)
+
     def numbers(self, indices: Sequence[int], begin: int, out: NDArray[np.float64]) -> list[SpelledNumbers]:
         return self.batch.numbers([self.positions[index] for index in indices], begin, self.rules, out)
 

@@ -114,7 +114,7 @@ _TEXT_SUFFIXES = (".csv", ".tsv", ".txt")
 
 
 def long_file(table: Any) -> NearSource | None:
-    """The source of a long file of text, or of a Parquet file that polars reads; None for any other table."""
+    """The source of a long file of text, or of a Parquet file that is read without DuckDB; None for any other table."""
     if isinstance(table, str | PathLike):
         path = Path(table)
         if not path.is_file() or path.stat().st_size < _least_bytes(path.suffix.lower()):

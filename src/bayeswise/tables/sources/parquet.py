@@ -1,28 +1,35 @@
-"""Long and wide Parquet files through polars, where it is installed and reads them as DuckDB does; others by DuckDB.
+"""Long and wide Parquet files by the kernel or through polars, where these read them as DuckDB does; others by DuckDB.
 
-What a file holds is read from its footer, before polars is imported: a struct of Thrift's compact protocol, of which
-only the schema, the number of rows and the number of row groups are needed.
+What a file holds is read from its footer. The kernel knows pages that are not compressed or compressed by Snappy, with
+or without dictionaries, which is what most writers make. Files that are stored in other ways (by Zstandard, say) are
+read through polars, if it is installed.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from abc import abstractmethod
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import suppress
 from functools import cached_property
 from importlib.util import find_spec
+from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias, cast
 
+from bayeswise import _kernels
 from bayeswise.foundation.errors import BayeswiseError, SourceError
-from bayeswise.foundation.threads import available, is_forked, is_limited
-from bayeswise.tables.sources.arrow import ArrowPiece
+from bayeswise.foundation.threads import ahead, available, is_forked, is_limited
+from bayeswise.tables.source import RawColumn, Storage, unreadable
+from bayeswise.tables.sources.arrow import ArrowPiece, not_unicode
 from bayeswise.tables.sources.duckdb_scan import Link, ParquetSource, is_unicode
 from bayeswise.tables.sources.memory.polars_frame import LazySource
-from bayeswise.tables.sources.table import TableChunk, TableSource
+from bayeswise.tables.sources.table import Sweep, TableChunk, TableSource
+
+_Batches: TypeAlias = Generator[_kernels.ArrowBatch, None, None]
 
 LONG_FILE = 1 << 25
-"""Bytes from which on polars saves more than its import costs."""
+"""Bytes from which on a file is read once, and polars saves more than its import costs."""
 
 LARGE_GROUP = 1 << 27
 """Bytes of a row group, decoded, that may be in memory however small it is in the file: polars decodes a whole one."""
@@ -34,13 +41,130 @@ LONG_FOOTER = 1 << 19
 def from_parquet(path: Path, name: str) -> TableSource:
     """The source of a Parquet file."""
     n_bytes = path.stat().st_size
-    is_worth_it = n_bytes >= LONG_FILE or _n_bytes_of_footer(path) >= LONG_FOOTER
-    if is_worth_it and _has_polars() and _reads_alike(path, n_bytes):
-        try:
-            return PolarsParquet(path, name)
-        except BayeswiseError:
-            pass  # DuckDB reads it, or says what is wrong
+    footer = footer_of(path) if n_bytes >= LONG_FILE or _n_bytes_of_footer(path) >= LONG_FOOTER else None
+    if footer is not None and _reads_alike(footer, n_bytes):
+        for reader in READERS:
+            with suppress(BayeswiseError):  # the next one reads it, or DuckDB says what is wrong
+                return reader(path, name, footer)
     return ParquetSource(path, name)
+
+
+class _BesideDuckdb(TableSource):
+    """A Parquet file that is read without DuckDB, which reads it where that cannot begin, and says what is wrong."""
+
+    _path: Path
+
+    @cached_property
+    def _by_duckdb(self) -> ParquetSource:
+        return ParquetSource(self._path, self.description)
+
+    def stated_extremes(self, columns: Sequence[str]) -> Any:
+        if _n_bytes_of_footer(self._path) >= LONG_FOOTER:
+            return {}  # the rows say it sooner
+        return self._by_duckdb.stated_extremes(columns)
+
+    def pieces(self, indices: Sequence[int]) -> Iterator[ArrowPiece]:
+        n_rows = 0
+        try:
+            for piece in self._own_pieces(indices):
+                n_rows += piece.n_rows
+                yield piece
+        except SourceError:
+            for piece in self._by_duckdb.pieces(indices):
+                if n_rows == 0:
+                    yield piece
+            if n_rows > 0:
+                raise
+
+    @abstractmethod
+    def _own_pieces(self, indices: Sequence[int]) -> Iterator[ArrowPiece]:
+        """The rows; SourceError where they cannot be read."""
+
+
+class DecodedParquet(_BesideDuckdb):
+    """A Parquet file that the kernel reads."""
+
+    def __init__(self, path: Path, name: str, footer: _kernels.ParquetFooter) -> None:
+        if not footer.is_decodable:
+            raise SourceError(f"{name} is stored in a way that the kernel does not know", fix="read it by polars")
+        self._path = path
+        self._footer = footer
+        self._begun: dict[frozenset[int], tuple[Sequence[int], _Batches]] = {}
+        self.n_bytes = path.stat().st_size
+        try:
+            columns = [RawColumn(column, cast(Storage, storage)) for column, storage in footer.columns()]
+        except UnicodeDecodeError:
+            raise not_unicode(name) from None
+        super().__init__(name, columns)
+
+    def first_chunk(self, columns: Sequence[str]) -> Iterator[TableChunk]:
+        """Whoever sweeps over the same columns next goes on from here."""
+        indices = list(dict.fromkeys(self.positions(columns))) or [0]
+        coming = self._batches(indices)
+        try:
+            first = list(islice(coming, 1))
+        except SourceError:
+            return self._by_duckdb.first_chunk(columns)
+        self._begun[frozenset(indices)] = indices, _in_turn(first, coming)
+        sweep, places = Sweep(self, indices), _places(indices)
+        return (TableChunk(sweep, ArrowPiece(batch, places), 0, batch.n_rows, 0) for batch in first)
+
+    def _own_pieces(self, indices: Sequence[int]) -> Iterator[ArrowPiece]:
+        begun = self._begun.pop(frozenset(indices), None)
+        self._begun.clear()
+        order, coming = (indices, self._batches(indices)) if begun is None else begun
+        places = _places(order)
+        for batch in ahead(coming):
+            yield ArrowPiece(batch, places)
+
+    def _batches(self, indices: Sequence[int]) -> _Batches:
+        try:
+            with self._path.open("rb", buffering=0) as file:
+                reader = _kernels.ParquetReader(self._footer, file.fileno(), list(indices), self.chunk_rows)
+                while (batch := reader.next()) is not None:
+                    yield batch
+        except (RuntimeError, OSError) as problem:
+            raise unreadable(self.description, str(problem), "check that the file is whole") from None
+
+
+def _places(indices: Sequence[int]) -> dict[int, int]:
+    return {index: place for place, index in enumerate(indices)}
+
+
+def _in_turn(first: list[_kernels.ArrowBatch], others: _Batches) -> _Batches:
+    yield from first
+    first.clear()  # they are in use no longer than others
+    yield from others
+
+
+class PolarsParquet(_BesideDuckdb, LazySource):
+    """A Parquet file that polars reads."""
+
+    def __init__(self, path: Path, name: str, _footer: _kernels.ParquetFooter) -> None:
+        if not _has_polars() or not _may_run():
+            raise SourceError(f"{name} cannot be read by the threads of polars", fix="read it by DuckDB")
+        import polars
+
+        self._path = path
+        self.n_bytes = path.stat().st_size
+        link = None if is_unicode(str(path)) else Link(path)
+        file = path if link is None else link.path
+        LazySource.__init__(self, polars.scan_parquet(file, glob=False, hive_partitioning=False), name, link)
+        if not set(self._frame.collect_schema().dtypes()) <= _same_types():
+            raise SourceError(f"{name} has types that polars reads differently", fix="read it by DuckDB")
+
+    def first_chunk(self, columns: Sequence[str]) -> Iterator[TableChunk]:
+        """By a query of its own: one for all rows has decoded many of them when the first come."""
+        return LazySource(self._frame.head(self.chunk_rows), self.description, self._keeping).chunks(columns)
+
+    def _own_pieces(self, indices: Sequence[int]) -> Iterator[ArrowPiece]:
+        if _may_run():
+            yield from LazySource.pieces(self, indices)
+        else:
+            yield from self._by_duckdb.pieces(indices)
+
+
+READERS: tuple[Callable[[Path, str, _kernels.ParquetFooter], TableSource], ...] = (DecodedParquet, PolarsParquet)
 
 
 def _has_polars() -> bool:
@@ -59,52 +183,6 @@ def _may_run() -> bool:
     return hasattr(polars.LazyFrame, "collect_batches") and polars.thread_pool_size() <= available()
 
 
-class PolarsParquet(LazySource):
-    """A Parquet file that polars reads; DuckDB reads it wherever polars cannot, and says what is wrong with it."""
-
-    def __init__(self, path: Path, name: str) -> None:
-        if not _may_run():
-            raise SourceError(f"{name} cannot be read by the threads of polars", fix="read it by DuckDB")
-        import polars
-
-        self._path = path
-        self.n_bytes = path.stat().st_size
-        link = None if is_unicode(str(path)) else Link(path)
-        file = path if link is None else link.path
-        super().__init__(polars.scan_parquet(file, glob=False, hive_partitioning=False), name, link)
-        if not set(self._frame.collect_schema().dtypes()) <= _same_types():
-            raise SourceError(f"{name} has types that polars reads differently", fix="read it by DuckDB")
-
-    @cached_property
-    def _by_duckdb(self) -> ParquetSource:
-        return ParquetSource(self._path, self.description)
-
-    def stated_extremes(self, columns: Sequence[str]) -> Any:
-        if _n_bytes_of_footer(self._path) >= LONG_FOOTER:
-            return {}  # the rows say it sooner
-        return self._by_duckdb.stated_extremes(columns)
-
-    def first_chunk(self, columns: Sequence[str]) -> Iterator[TableChunk]:
-        """By a query of its own: one for all rows has decoded many of them when the first come."""
-        return LazySource(self._frame.head(self.chunk_rows), self.description, self._keeping).chunks(columns)
-
-    def pieces(self, indices: Sequence[int]) -> Iterator[ArrowPiece]:
-        if not _may_run():
-            yield from self._by_duckdb.pieces(indices)
-            return
-        n_rows = 0
-        try:
-            for piece in super().pieces(indices):
-                n_rows += piece.n_rows
-                yield piece
-        except SourceError:
-            for piece in self._by_duckdb.pieces(indices):
-                if n_rows == 0:
-                    yield piece
-            if n_rows > 0:
-                raise
-
-
 def _same_types() -> set[Any]:
     """Types of polars whose cells are those that DuckDB reads."""
     import polars as pl
@@ -114,55 +192,18 @@ def _same_types() -> set[Any]:
 
 
 # -- what the footer says -------------------------------------------------------------------------------------
-@dataclass(frozen=True)
-class Node:
-    """A node of the schema; None for what the file does not say."""
-
-    physical: int | None
-    repetition: int | None
-    n_children: int | None
-    converted: int | None
-    logical: int | None
-
-
-_BOOLEAN, _INT32, _INT64, _FLOAT, _DOUBLE, _BYTES = 0, 1, 2, 4, 5, 6
-_WIDTHS = {_BOOLEAN: 1, _INT32: 4, _INT64: 8, _FLOAT: 4, _DOUBLE: 8, _BYTES: 16}  # bytes of a decoded cell, at least
-_INTEGERS = {(None, None), *((kind, logical) for kind in range(11, 19) for logical in (None, 10)), (None, 10)}
-_DATES = {(6, None), (6, 6), (None, 6)}
-_TIMESTAMPS = {(10, None), (10, 8), (None, 8)}
-_PLAIN: set[tuple[int | None, int | None]] = {(None, None)}
-_MEANINGS: dict[int | None, set[tuple[int | None, int | None]]] = {
-    _BOOLEAN: _PLAIN,
-    _INT32: _INTEGERS | _DATES,
-    _INT64: _INTEGERS | _TIMESTAMPS,
-    _FLOAT: _PLAIN,
-    _DOUBLE: _PLAIN,
-    _BYTES: {(0, None), (0, 1), (None, 1)},  # text
-}
-"""(converted type, logical type) that both readers know, by physical type."""
-_REPEATED = 2
-
-
-def _reads_alike(path: Path, n_bytes: int) -> bool:
-    """Whether a file holds nothing but what both readers read alike, in row groups that fit into memory."""
+def footer_of(path: Path) -> _kernels.ParquetFooter | None:
+    """What a file says of itself; None for one that is not whole."""
+    size = _n_bytes_of_footer(path)
+    if size == 0:
+        return None
+    with path.open("rb") as file:
+        file.seek(-8 - size, os.SEEK_END)
+        data = file.read(size)
     try:
-        found = footer(path)
-    except (ValueError, IndexError, OSError, OverflowError):
-        return False
-    if found is None:
-        return False
-    nodes, n_rows, n_groups = found
-    if not all(map(_is_plain, nodes)) or n_groups < 1:
-        return False
-    decoded = sum(_WIDTHS[node.physical] for node in nodes if node.physical is not None) * n_rows / n_groups
-    return decoded <= max(LARGE_GROUP, 2 * n_bytes / n_groups)
-
-
-def _is_plain(node: Node) -> bool:
-    """Whether a node is a column of numbers, truth values, texts, dates or times, and not a list or a struct."""
-    if node.physical not in _MEANINGS or node.n_children or node.repetition == _REPEATED:
-        return False
-    return (node.converted, node.logical) in _MEANINGS[node.physical]
+        return _kernels.ParquetFooter(data)
+    except RuntimeError:
+        return None
 
 
 def _n_bytes_of_footer(path: Path) -> int:
@@ -176,108 +217,9 @@ def _n_bytes_of_footer(path: Path) -> int:
         return 0
 
 
-def footer(path: Path) -> tuple[list[Node], int, int] | None:
-    """The columns, the number of rows and that of row groups; None for a file that is not whole."""
-    size = _n_bytes_of_footer(path)
-    if size == 0:
-        return None
-    with path.open("rb") as file:
-        file.seek(-8 - size, os.SEEK_END)
-        compact = _Compact(file.read(size))
-    nodes: list[Node] = []
-    n_rows = 0
-    for field, kind in compact.fields():
-        if field == 2:
-            nodes = [_node(compact) for _ in range(compact.length())]
-        elif field == 3:
-            n_rows = compact.integer()
-        elif field == 4:
-            return nodes[1:], n_rows, compact.length()
-        else:
-            compact.skip(kind)
-    return None
-
-
-def _node(compact: _Compact) -> Node:
-    found: dict[int, int] = {}
-    for field, kind in compact.fields():
-        if field in (1, 3, 5, 6):
-            found[field] = compact.integer()
-        elif field == 10:
-            for which, inner in compact.fields():
-                found[field] = which
-                compact.skip(inner)
-        else:
-            compact.skip(kind)
-    return Node(*(found.get(field) for field in (1, 3, 5, 6, 10)))
-
-
-_TRUE, _FALSE, _BYTE, _REAL, _BINARY, _LIST, _SET, _MAP, _STRUCT = 1, 2, 3, 7, 8, 9, 10, 11, 12
-
-
-class _Compact:
-    """Bytes of Thrift's compact protocol, read from front to back; IndexError where they end too early."""
-
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._at = 0
-
-    def _byte(self) -> int:
-        self._at += 1
-        return self._data[self._at - 1]
-
-    def _unsigned(self) -> int:
-        value = shift = 0
-        while (byte := self._byte()) & 0x80:
-            value |= (byte & 0x7F) << shift
-            shift += 7
-        return value | byte << shift
-
-    def integer(self) -> int:
-        zigzag = self._unsigned()
-        return zigzag >> 1 ^ -(zigzag & 1)
-
-    def length(self) -> int:
-        """The length of the list that begins here, whose items follow."""
-        return self._list()[0]
-
-    def _list(self) -> tuple[int, int]:
-        head = self._byte()
-        length = head >> 4
-        return self._unsigned() if length == 15 else length, head & 15
-
-    def fields(self) -> Iterator[tuple[int, int]]:
-        """The number and the type of each field of a struct; whoever asks reads its value."""
-        field = 0
-        while head := self._byte():
-            field = field + (head >> 4) if head >> 4 else self.integer()
-            yield field, head & 15
-
-    def skip(self, kind: int) -> None:
-        if kind in (_TRUE, _FALSE):  # the value of a field is its type
-            return
-        if kind == _BYTE:
-            self._at += 1
-        elif kind == _REAL:
-            self._at += 8
-        elif kind == _BINARY:
-            length = self._unsigned()
-            self._at += length
-        elif kind in (_LIST, _SET):
-            length, inner = self._list()
-            for _ in range(length):
-                self._skip_item(inner)
-        elif kind == _STRUCT:
-            for _, inner in self.fields():
-                self.skip(inner)
-        elif kind == _MAP:
-            raise ValueError("no field of a schema is a map")
-        else:
-            self._unsigned()
-
-    def _skip_item(self, kind: int) -> None:
-        """An item of a list; a truth value has a byte of its own there."""
-        if kind in (_TRUE, _FALSE):
-            self._at += 1
-        else:
-            self.skip(kind)
+def _reads_alike(footer: _kernels.ParquetFooter, n_bytes: int) -> bool:
+    """Whether a file holds nothing but what all readers read alike, in row groups that fit into memory."""
+    if not footer.has_known_types or footer.n_groups < 1:
+        return False
+    decoded = footer.row_bytes * footer.n_rows / footer.n_groups
+    return decoded <= max(LARGE_GROUP, 2 * n_bytes / footer.n_groups)
