@@ -144,14 +144,19 @@ def mixture(model: AutoModel, row: Row, scores_of: Callable[[object, Row], Score
 
 def _pooled(model: AutoModel, parts: Sequence[Scores]) -> Scores:
     """The mean of posteriors, or of their logarithms."""
-    by_class, weights = list(zip(*parts, strict=True)), model.weights.tolist()
+    by_class = list(zip(*parts, strict=True))
     pool = model.pool
     if pool is None:
         log_weights = np.log(model.weights).tolist()
         return [log_sum_exp([own + w for own, w in zip(of_class, log_weights, strict=True)]) for of_class in by_class]
     log_kept, log_even = float(np.log1p(-pool.least)), number(float(np.log(pool.least / len(by_class))))
     held = [[log_sum_exp([own + log_kept, log_even]) for own in of_class] for of_class in by_class]
-    return [total(own * (pool.power * w) for own, w in zip(of_class, weights, strict=True)) for of_class in held]
+    shares = (pool.power * model.weights).tolist()
+    base = (1.0 - pool.power) * pool.log_shares(model.log_counted)  # what is left of the shares of the classes
+    return [
+        total([number(b), *(own * w for own, w in zip(of_class, shares, strict=True))])
+        for of_class, b in zip(held, base.tolist(), strict=True)
+    ]
 
 
 def _scores_of_trees(inputs: AsTrees, row: NumbersRow) -> Scores:

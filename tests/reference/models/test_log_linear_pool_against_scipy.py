@@ -13,18 +13,23 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.models.auto.pooling import PULL, LogLinear, pooled
 
 
-def objective(v: FloatArray, log_q: FloatArray, truth: IntArray, mass: FloatArray) -> float:
-    log_p = log_softmax(np.tensordot(v, log_q, axes=1), axis=1)[np.arange(len(truth)), truth]
+def objective(v: FloatArray, evidence: FloatArray, base: FloatArray, truth: IntArray, mass: FloatArray) -> float:
+    log_p = log_softmax(base + np.tensordot(v, evidence, axes=1), axis=1)[np.arange(len(truth)), truth]
     return float((mass * log_p).sum() - PULL * len(v) * ((v - 1.0 / len(v)) ** 2).sum())
 
 
-def rows_of(seed: int, n_members: int, n_rows: int, n_states: int) -> tuple[FloatArray, IntArray, FloatArray]:
+Given = tuple[FloatArray, FloatArray, IntArray, FloatArray]
+
+
+def rows_of(seed: int, n_members: int, n_rows: int, n_states: int) -> Given:
     """Members that hear the truth through noise of their own; the last one hears nothing."""
     g = np.random.default_rng(seed)
-    truth = g.integers(0, n_states, n_rows)
-    heard = 2.0 * np.eye(n_states)[truth] + g.normal(size=(n_members, n_rows, n_states))
+    shares = g.dirichlet(np.full(n_states, 5.0))
+    truth = g.choice(n_states, n_rows, p=shares)
+    heard = np.eye(n_states)[truth] + g.normal(size=(n_members, n_rows, n_states))  # its own log-likelihood
     heard[-1] = g.normal(size=(n_rows, n_states)) * 3.0
-    return log_softmax(heard, axis=2), truth, g.integers(1, 4, n_rows).astype(float)
+    base = np.log(shares)
+    return log_softmax(base + heard, axis=2) - base, base, truth, g.integers(1, 4, n_rows).astype(float)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -46,27 +51,34 @@ def test_the_gap_bounds_what_any_other_weights_gain(seed: int, n_members: int, n
     assert (found >= 0.0).all() and gap < 1e-9
     value = objective(found, *rows)
     for other in np.random.default_rng(seed).exponential(1.0 / n_members, (5, n_members)):
-        assert objective(other, *rows) <= value + (gap + 1e-9) * max(rows[2].sum(), 1.0)
+        assert objective(other, *rows) <= value + (gap + 1e-9) * max(rows[3].sum(), 1.0)
 
 
 def test_members_with_different_reasons_are_surer_together() -> None:
-    log_q, truth, mass = rows_of(1, 4, 2_000, 2)
-    found, _ = pooled(log_q, truth, mass)
-    assert found[:3].sum() > 2.5 and found[3] < 0.1  # three that hear the truth by themselves add up
+    found, _ = pooled(*rows_of(1, 4, 2_000, 2))
+    assert found[:3] == pytest.approx(1.0, abs=0.2)  # what three hear, each by itself, adds up
+    assert found[3] < 0.1
 
 
 def test_copies_of_one_member_are_not_surer_together() -> None:
-    log_q, truth, mass = rows_of(2, 2, 2_000, 3)
-    found, _ = pooled(log_q[[0, 0, 0]], truth, mass)
-    assert found.sum() == pytest.approx(pooled(log_q[:1], truth, mass)[0].sum(), abs=0.01)
+    evidence, *others = rows_of(2, 2, 2_000, 3)
+    found, _ = pooled(evidence[[0, 0, 0]], *others)
+    assert found.sum() == pytest.approx(pooled(evidence[:1], *others)[0].sum(), abs=0.01)
     assert found == pytest.approx(found[[1, 2, 0]], abs=1e-9)
 
 
 def test_a_row_of_weight_two_is_two_rows() -> None:
-    log_q, truth, _ = rows_of(3, 3, 40, 3)
+    evidence, base, truth, _ = rows_of(3, 3, 40, 3)
     twice = np.append(np.arange(40), np.arange(10))
-    weighted = pooled(log_q, truth, np.where(np.arange(40) < 10, 2.0, 1.0))[0]
-    assert pooled(log_q[:, twice], truth[twice], np.ones(50))[0] == pytest.approx(weighted, abs=1e-9)
+    weighted = pooled(evidence, base, truth, np.where(np.arange(40) < 10, 2.0, 1.0))[0]
+    assert pooled(evidence[:, twice], base, truth[twice], np.ones(50))[0] == pytest.approx(weighted, abs=1e-6)
+
+
+def test_members_that_say_nothing_leave_the_shares_of_the_classes() -> None:
+    classes = np.log([0.9, 0.1])
+    told = np.log(np.array([[[0.9, 0.1]], [[0.9, 0.1]]]))
+    answer = np.exp(LogLinear(power=0.4, least=1e-9).log_pool(told, np.array([0.5, 0.5]), classes))
+    assert answer[0].tolist() == pytest.approx([0.9, 0.1], abs=1e-8)
 
 
 def test_no_member_has_a_veto() -> None:

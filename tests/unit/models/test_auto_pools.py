@@ -33,7 +33,7 @@ def model() -> AutoModel:
     return found
 
 
-def left_out_of(model: AutoModel, table: dict[str, list[str]]) -> FloatArray:
+def posteriors_of_members(model: AutoModel, table: dict[str, list[str]]) -> FloatArray:
     (batch,) = model.batches(table)
     return np.stack([member.log_posterior(batch, model.classes) for member in model.members])
 
@@ -46,13 +46,16 @@ def test_members_that_agree_are_surer_together(model: AutoModel) -> None:
     assert loss < -averaged.predict_log_proba(fresh)[np.arange(300), truth].mean()
 
 
-def test_the_pool_is_the_product_of_members_to_the_power_of_their_weights(model: AutoModel) -> None:
+def test_what_members_say_beyond_the_shares_of_classes_is_multiplied(
+    model: AutoModel,
+) -> None:
     plain = replace(model, calibration=AsItIs())
     fresh = flags(20, 12)
     pool = model.pool
     assert pool is not None
-    shares = (1.0 - pool.least) * np.exp(left_out_of(model, fresh)) + pool.least / 3
-    expected = np.prod(shares ** (pool.power * model.weights)[:, None, None], axis=0)
+    shares = (1.0 - pool.least) * np.exp(posteriors_of_members(model, fresh)) + pool.least / 3
+    classes = (1.0 - pool.least) * model.class_weight / model.class_weight.sum() + pool.least / 3
+    expected = classes * np.prod((shares / classes) ** (pool.power * model.weights)[:, None, None], axis=0)
     assert plain.predict_proba(fresh) == pytest.approx(expected / expected.sum(axis=1, keepdims=True), rel=1e-9)
 
 

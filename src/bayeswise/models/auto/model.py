@@ -117,10 +117,11 @@ class AutoModel(ProbabilityModel):
         """(n_states,) the shares of the rows, or as given by `class_prior`."""
         if self.settings.class_prior is not None:
             return np.asarray(log(prior_by_state(self.settings.class_prior, self.classes)))
-        return self._log_counted
+        return self.log_counted
 
     @cached_property
-    def _log_counted(self) -> FloatArray:
+    def log_counted(self) -> FloatArray:
+        """(n_states,) the logarithms of the shares of the rows."""
         total = self.class_weight.sum()
         if total <= 0.0:
             raise NotFittedError("the model has learned no rows", fix="fit it to a table with a target")
@@ -192,15 +193,12 @@ class AutoModel(ProbabilityModel):
 
     def log_pooled(self, log_members: FloatArray) -> FloatArray:
         """(n_rows, n_states) of (n_members, n_rows, n_states) log posteriors."""
+        if self.pool is not None:
+            return self.pool.log_pool(log_members, self.weights, self.log_counted)
         mixed = np.full(log_members.shape[1:], -np.inf)
-        if self.pool is None:
-            for part, log_weight in zip(log_members, np.log(self.weights).tolist(), strict=True):
-                mixed = np.logaddexp(mixed, part + log_weight)
-            return mixed
-        mixed[:] = 0.0
-        for part, weight in zip(log_members, self.weights.tolist(), strict=True):
-            mixed += self.pool.power * weight * self.pool.log_shares(part)
-        return log_posterior(mixed)
+        for part, log_weight in zip(log_members, np.log(self.weights).tolist(), strict=True):
+            mixed = np.logaddexp(mixed, part + log_weight)
+        return mixed
 
     def log_relative(self, batch: Batch) -> FloatArray:
         log_mixed = self.log_mixture(batch)
@@ -214,7 +212,7 @@ class AutoModel(ProbabilityModel):
     def log_prior_shift(self) -> FloatArray:
         """(n_states,) what `class_prior` adds to the scores of the classes."""
         with np.errstate(invalid="ignore"):  # -inf - -inf: a class without rows
-            return np.where(self.class_weight > 0.0, self.log_prior - self._log_counted, -np.inf)
+            return np.where(self.class_weight > 0.0, self.log_prior - self.log_counted, -np.inf)
 
     def probability(self, batch: Batch) -> FloatArray:
         return normalise(self.log_relative(batch)).probability

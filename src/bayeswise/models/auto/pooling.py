@@ -1,10 +1,11 @@
-"""Members pooled in log space: their log-odds add up, each as far as rows that it never saw bear it out.
+"""Members pooled in log space: what they say beyond the shares of the classes adds up, as left-out rows bear it out.
 
-    log p(s) = power sum_k w_k log q_k(s) + constant,      q_k = (1 - least) p_k + least / n_states
+    log p(s) = b(s) + power sum_k w_k (log q_k(s) - b(s)) + constant
 
-A weighted mean of posteriors (stacking.py) is never surer than its surest member. Members that give different reasons
-for the same answer should be surer together, and the power says by how much. The share `least` of the uniform
-distribution keeps a single member from a veto.
+with b the log share of a class, and q_k = (1 - least) p_k + least / n_states. A weighted mean of posteriors
+(stacking.py) is never surer than its surest member. Members that give different reasons for the same answer should be
+surer together, and the power says by how much. The share `least` of the uniform distribution, which shares of classes
+have too, keeps a single member from a veto.
 
 With v_k = power w_k and m_r the weight of row r, the weights maximise
 
@@ -24,7 +25,7 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.posteriors.normalise import log_posterior
 
-PULL = 1.0  # nats for each member, where its weight is 1 / sqrt(K) away from 1 / K
+PULL = 0.3  # nats for each member whose weight is 1 / sqrt(K) away from 1 / K
 _STEPS = 100
 _ENOUGH = 1e-10  # the certificate for each row, in nats
 
@@ -41,10 +42,27 @@ class LogLinear:
         if not (np.isfinite(self.power) and self.power > 0.0 and 0.0 < self.least < 1.0):
             raise SchemaError("the power of a pool is above 0, and its least share is between 0 and 1")
 
-    def log_shares(self, log_posterior: FloatArray) -> FloatArray:
-        """(..., n_states) log q of members that say log p."""
-        even = np.log(self.least / log_posterior.shape[-1])
-        return np.asarray(np.logaddexp(log_posterior + np.log1p(-self.least), even))
+    def log_shares(self, log_probability: FloatArray) -> FloatArray:
+        """(..., n_states) log q of log p."""
+        return with_least(log_probability, self.least)
+
+    def log_pool(self, log_members: FloatArray, weights: FloatArray, log_classes: FloatArray) -> FloatArray:
+        """(n_rows, n_states) of (n_members, n_rows, n_states) log posteriors and (n_states,) log shares of classes."""
+        base = self.log_shares(log_classes)
+        mixed = np.tile(base, (log_members.shape[1], 1))
+        for part, weight in zip(log_members, weights.tolist(), strict=True):
+            mixed += self.power * weight * (self.log_shares(part) - base)
+        return log_posterior(mixed)
+
+
+def with_least(log_probability: FloatArray, least: float) -> FloatArray:
+    """(..., n_states) the logarithm of p mixed with a share of the uniform distribution.
+
+    >>> np.exp(with_least(np.log([0.75, 0.25]), 0.5)).tolist()
+    [0.625, 0.375]
+    """
+    even = np.log(least / log_probability.shape[-1])
+    return np.asarray(np.logaddexp(log_probability + np.log1p(-least), even))
 
 
 def least_share(row_weights: FloatArray) -> float:
@@ -57,18 +75,18 @@ def least_share(row_weights: FloatArray) -> float:
 
 
 def pooled(
-    log_shares: FloatArray, truth: IntArray, row_weights: FloatArray, *, pull: float = PULL
+    evidence: FloatArray, base: FloatArray, truth: IntArray, row_weights: FloatArray, *, pull: float = PULL
 ) -> tuple[FloatArray, float]:
-    """(n_members,) power times weights for (n_members, n_rows, n_states) log q of rows left out, and the certificate.
+    """(n_members,) power times weights for (n_members, n_rows, n_states) log q - b of rows left out; the certificate.
 
-    >>> agree_for_different_reasons = np.log(np.array([[[0.8, 0.2]] * 50, [[0.7, 0.3]] * 50]))
-    >>> weights, _ = pooled(agree_for_different_reasons, np.array([0] * 46 + [1] * 4), np.ones(50))
-    >>> p = np.exp(weights @ agree_for_different_reasons[:, 0])
+    >>> different_reasons = np.log(np.array([[[0.8, 0.2]] * 50, [[0.7, 0.3]] * 50]))
+    >>> weights, _ = pooled(different_reasons, np.zeros(2), np.array([0] * 46 + [1] * 4), np.ones(50))
+    >>> p = np.exp(weights @ different_reasons[:, 0])
     >>> (p / p.sum()).round(1).tolist()  # surer than each, as 46 of 50 rows say
     [0.9, 0.1]
     """
-    problem = _Problem.of(log_shares, truth, row_weights, pull)
-    at = np.full(len(log_shares), 1.0 / len(log_shares))
+    problem = _Problem.of(evidence, base, truth, row_weights, pull)
+    at = np.full(len(evidence), 1.0 / len(evidence))
     total = max(float(row_weights.sum()), 1.0)
     log_p = problem.log_pool(at)
     for _ in range(_STEPS):
@@ -85,23 +103,24 @@ def pooled(
 
 @dataclass(frozen=True, eq=False)
 class _Problem:
-    log_shares: FloatArray  # (n_members, n_rows, n_states)
-    own: FloatArray  # (n_members, n_rows) those of the true class
+    evidence: FloatArray  # (n_members, n_rows, n_states)
+    base: FloatArray  # (n_states,)
+    own: FloatArray  # (n_members, n_rows) the evidence of the true class
     is_own: BoolArray  # (n_rows, n_states)
     mass: FloatArray  # (n_rows,)
     stiffness: float  # the quadratic term for each member
 
     @classmethod
-    def of(cls, log_shares: FloatArray, truth: IntArray, mass: FloatArray, pull: float) -> _Problem:
-        n_members, n_rows, n_states = log_shares.shape
-        own = log_shares[:, np.arange(n_rows), truth]
-        return cls(log_shares, own, np.arange(n_states) == truth[:, None], mass, pull * n_members)
+    def of(cls, evidence: FloatArray, base: FloatArray, truth: IntArray, mass: FloatArray, pull: float) -> _Problem:
+        n_members, n_rows, n_states = evidence.shape
+        own = evidence[:, np.arange(n_rows), truth]
+        return cls(evidence, base, own, np.arange(n_states) == truth[:, None], mass, pull * n_members)
 
     def log_pool(self, at: FloatArray) -> FloatArray:
         """(n_rows, n_states)"""
-        mixed = np.zeros(self.log_shares.shape[1:])
-        for weight, shares in zip(at.tolist(), self.log_shares, strict=True):
-            mixed += weight * shares
+        mixed = np.tile(self.base, (self.evidence.shape[1], 1))
+        for weight, own in zip(at.tolist(), self.evidence, strict=True):
+            mixed += weight * own
         return log_posterior(mixed)
 
     def value(self, at: FloatArray, log_p: FloatArray) -> float:
@@ -110,9 +129,9 @@ class _Problem:
     def slope_and_curvature(self, at: FloatArray, log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(n_members,) and (n_members, n_members)"""
         p = np.exp(log_p)
-        mean = (self.log_shares * p).sum(axis=2)  # (n_members, n_rows)
+        mean = (self.evidence * p).sum(axis=2)  # (n_members, n_rows)
         slope = ((self.own - mean) * self.mass).sum(axis=1) - 2.0 * self.stiffness * (at - 1.0 / len(at))
-        away = (self.log_shares - mean[:, :, None]) * np.sqrt(self.mass[:, None] * p)
+        away = (self.evidence - mean[:, :, None]) * np.sqrt(self.mass[:, None] * p)
         away = away.reshape(len(at), -1)
         return np.asarray(slope), away @ away.T + 2.0 * self.stiffness * np.eye(len(at))
 

@@ -15,7 +15,7 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.threads import algebra_on_one_thread
-from bayeswise.models.auto.pooling import LogLinear, least_share, pooled
+from bayeswise.models.auto.pooling import LogLinear, least_share, pooled, with_least
 from bayeswise.models.auto.stacking import hopeful, risks, stacked
 from bayeswise.posteriors.calibration import fit_calibration, turns
 from bayeswise.posteriors.calibration_maps import AsItIs, Calibration
@@ -126,7 +126,7 @@ class LeftOutRows:
         mass = self.row_weights[rows]
         kept = among[hopeful(self.own[among][:, rows], mass)]
         while True:
-            found, gap = pooled(self._log_shares[kept][:, rows], self.truth[rows], mass)
+            found, gap = pooled(self._evidence[kept][:, rows], self._base, self.truth[rows], mass)
             if not found.any():
                 return self._averaged(among, rows)
             heavy = found >= self.negligible * found.sum()
@@ -140,9 +140,20 @@ class LeftOutRows:
         return least_share(self.row_weights)
 
     @cached_property
-    def _log_shares(self) -> FloatArray:
-        """(n_candidates, n_rows, n_states) as they are pooled in log space."""
-        return LogLinear(1.0, self._least).log_shares(log(self.posterior))
+    def _log_classes(self) -> FloatArray:
+        """(n_states,) the logarithms of the shares of the classes."""
+        counts = np.bincount(self.truth, self.row_weights, self.posterior.shape[2])
+        return log(counts / counts.sum())
+
+    @cached_property
+    def _base(self) -> FloatArray:
+        """(n_states,) as they are pooled."""
+        return with_least(self._log_classes, self._least)
+
+    @cached_property
+    def _evidence(self) -> FloatArray:
+        """(n_candidates, n_rows, n_states) what is pooled in log space: what candidates say beyond these shares."""
+        return with_least(log(self.posterior), self._least) - self._base
 
     # -- what a mixture says ----------------------------------------------------------------------------------
     def _log_own(self, mixture: Mixture, rows: IntArray) -> FloatArray:
@@ -154,9 +165,9 @@ class LeftOutRows:
 
     def _log_pool(self, mixture: Mixture, rows: IntArray) -> FloatArray:
         assert mixture.pool is not None
-        mixed = np.zeros((len(rows), self.posterior.shape[2]))
+        mixed = np.tile(self._base, (len(rows), 1))
         for k, weight in zip(mixture.kept.tolist(), mixture.weights.tolist(), strict=True):
-            mixed += mixture.pool.power * weight * self._log_shares[k][rows]
+            mixed += mixture.pool.power * weight * self._evidence[k][rows]
         return log_posterior(mixed)
 
     def _posterior(self, mixture: Mixture) -> FloatArray:
