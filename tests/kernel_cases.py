@@ -74,8 +74,7 @@ def counting_and_deciding_kernels(g: np.random.Generator, values: np.ndarray, k:
     _kernels.expected_costs(shares, costs, expected, best)
     _kernels.shift_rows(shares, g.random(k) + 0.1, moved)
     sums = [digits for pair in _kernels.scatter(values, None, 1, None) for digits in pair[:1]]
-    feature, border, leaf = (np.empty(size, dtype=np.int64) for size in (7, 7, n))
-    _kernels.grow_tree(
-        np.ascontiguousarray(codes.T), np.full(d, 3), g.normal(size=n), g.random(n), 3, 0.1, 1.0, feature, border, leaf
-    )
-    return [counts, pairs, expected, best, moved, *sums, feature, border, leaf]
+    node, feature, border, leaf = (np.empty(size, dtype=np.int64) for size in (7, 7, 7, n))
+    limits, grown = (0.1, 1.0), (node, feature, border, leaf)
+    _kernels.grow_tree(np.ascontiguousarray(codes.T), np.full(d, 3), g.normal(size=n), g.random(n), *limits, *grown)
+    return [counts, pairs, expected, best, moved, *sums, *grown]

@@ -179,6 +179,59 @@ def rule_tree(n: int, seed: int, depth: int = 6, noise: float = 0.0) -> Table:
     return frame, pd.Series(np.where(y, "yes", "no"), name="y")
 
 
+def unbalanced_rules(n: int, seed: int, leaves: int = 30) -> Table:
+    """36 flags of skewed shares that depend on each other, and a tree of questions about them, deep and unbalanced.
+
+    Time and again the rows of an end of the tree, a large one rather than a small one, are divided by a flag, and those
+    of its rarer answer change their class.
+    """
+    g = np.random.default_rng(seed)
+    loads = g.normal(size=(8, 36)) * (g.random((8, 36)) < 0.35)
+    moved = g.normal(size=(n, 8)) @ loads + 0.7 * g.normal(size=(n, 36))
+    shares = g.choice([0.03, 0.06, 0.1, 0.2, 0.35, 0.5], 36)
+    flags = moved > np.array([np.quantile(column, 1.0 - share) for column, share in zip(moved.T, shares, strict=True)])
+    end, of_end = np.zeros(n, dtype=int), [0]
+    while len(of_end) < leaves:
+        k, flag = int(end[g.integers(0, n)]), flags[:, g.integers(0, 36)]
+        inside = end == k
+        rarer = inside & (flag == (flag[inside].mean() < 0.5))
+        if rarer.mean() >= 0.008:
+            end[rarer] = len(of_end)
+            of_end.append(1 - of_end[k])
+    return _flags(flags, np.array(of_end)[end])
+
+
+def exceptions(n: int, seed: int) -> Table:
+    """30 flags; four rules, each with an exception, an exception of that one and so on, by one or two flags more."""
+    g = np.random.default_rng(seed)
+    flags = g.random((n, 30)) < g.choice([0.3, 0.5, 0.7], 30)
+    y = np.zeros(n, dtype=int)
+    for rule in range(4):
+        applies = np.ones(n, dtype=bool)
+        for level in range(5):
+            more = g.choice(30, 2 if level == 0 else int(g.integers(1, 3)), replace=False)
+            usual = g.random(len(more)) < np.where(flags[:, more].mean(axis=0) > 0.5, 0.75, 0.25)
+            applies &= (flags[:, more] == usual).all(axis=1)
+            y[applies] = (rule + level + 1) % 2
+    return _flags(flags, y)
+
+
+def conjunctions(n: int, seed: int) -> Table:
+    """30 flags; won where one of eight conjunctions of five to eight of them holds."""
+    g = np.random.default_rng(seed)
+    flags = g.random((n, 30)) < g.choice([0.2, 0.5, 0.65, 0.8], 30)
+    usual = flags == (flags.mean(axis=0) > 0.5)
+    won = np.zeros(n, dtype=bool)
+    for _ in range(8):
+        won |= usual[:, g.choice(30, int(g.integers(5, 9)), replace=False)].all(axis=1)
+    return _flags(flags, won)
+
+
+def _flags(flags: np.ndarray, won: np.ndarray) -> Table:
+    frame = pd.DataFrame(np.where(flags, "t", "f"), columns=[f"q{j}" for j in range(flags.shape[1])])
+    return frame, pd.Series(np.where(won, "won", "lost"), name="y")
+
+
 def pixels(n: int, seed: int, classes: int = 10) -> Table:
     """Strokes on a grid of 8 x 8, each drawn a little elsewhere, thicker or thinner: brightness from 0 to 16."""
     g = np.random.default_rng(seed)
@@ -265,6 +318,10 @@ SHARP: Tables = {
     "rule tree": lambda: rule_tree(3_000, 85),
     "rule tree, noise": lambda: rule_tree(3_000, 86, 5, 0.02),
     "rule tree, fewer": lambda: rule_tree(1_200, 87, 4),
+    "unbalanced rules": lambda: unbalanced_rules(2_000, 101),
+    "unbalanced rules, fewer": lambda: unbalanced_rules(1_200, 102, 15),
+    "exceptions": lambda: exceptions(1_500, 103),
+    "conjunctions": lambda: conjunctions(1_500, 104),
     "pixels": lambda: pixels(1_500, 88),
     "pixels, fewer": lambda: pixels(700, 89, 6),
     "fragments": lambda: fragments(200, 90),

@@ -27,7 +27,6 @@ using PlaceTable = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::dev
 using OutPlaces = nb::ndarray<int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using OutCube = nb::ndarray<double, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-constexpr int64_t kDeepest = 16;
 constexpr double kNoGain = 1e-9;
 
 // What the rows of a node, or of one of its bins, sum up to.
@@ -45,17 +44,18 @@ struct Sums {
 };
 
 struct Limits {
-    int64_t depth;
+    int64_t n_questions;
     double least_curvature, ridge;
 };
 
 struct Node {
-    int64_t place = 0, level = 0;  // in the array of the tree, and below the root
     int64_t begin = 0, end = 0;    // of its rows
-    std::vector<Sums> bins;        // of all features, one after the other
-    int64_t feature = 0, bin = 0;  // of its question
+    std::vector<Sums> bins;        // of all features, one after the other; none once it asks, or cannot ask
+    int64_t feature = 0, bin = 0;  // of its best question
+    double gain = kNoGain;         // of that question
 };
 
+// Nodes are numbered as they come: question k of a tree leads to nodes 2 k + 1 and 2 k + 2.
 class Tree {
 public:
     Tree(const uint8_t* codes, int64_t n_features, const int64_t* n_bins, const double* slope, const double* curvature,
@@ -70,21 +70,28 @@ public:
         for (int64_t r = 0; r < n_rows; ++r) rows_[static_cast<std::size_t>(r)] = r;
     }
 
-    // The question of each node, and bin 0 where it asks nothing.
-    void grow(int64_t* feature, int64_t* bin) {
-        std::vector<Node> open(1);
-        open[0].end = static_cast<int64_t>(rows_.size());
-        open[0].bins = summed(open[0].begin, open[0].end);
-        while (!open.empty()) {
-            Node node = std::move(open.back()), below, above;
-            open.pop_back();
-            if (!choose(node)) continue;
-            feature[node.place] = node.feature;
-            bin[node.place] = node.bin;
-            if (node.level + 1 == limits_.depth) continue;
-            split(node, below, above);
-            open.push_back(std::move(above));
-            open.push_back(std::move(below));
+    // The question that gains most is asked next; those that are left have node -1.
+    void grow(int64_t* node, int64_t* feature, int64_t* bin) {
+        nodes_.reserve(static_cast<std::size_t>(2 * limits_.n_questions + 1));
+        nodes_.emplace_back();
+        nodes_[0].end = static_cast<int64_t>(rows_.size());
+        nodes_[0].bins = summed(nodes_[0].begin, nodes_[0].end);
+        choose(nodes_[0]);
+        for (int64_t k = 0; k < limits_.n_questions; ++k) {
+            const auto best = std::max_element(
+                nodes_.begin(), nodes_.end(), [](const Node& one, const Node& other) { return one.gain < other.gain; });
+            if (!(best->gain > kNoGain)) return;
+            node[k] = best - nodes_.begin();
+            feature[k] = best->feature;
+            bin[k] = best->bin;
+            if (k + 1 == limits_.n_questions) return;
+            Node below, above;
+            split(*best, below, above);
+            best->gain = kNoGain;
+            choose(below);
+            choose(above);
+            nodes_.push_back(std::move(below));
+            nodes_.push_back(std::move(above));
         }
     }
 
@@ -104,9 +111,8 @@ private:
         return bins;
     }
 
-    // The question of the largest gain; false where none gains.
-    bool choose(Node& node) const {
-        double most = kNoGain;
+    // The question of the largest gain, the first of equal ones; a node without one keeps no sums.
+    void choose(Node& node) const {
         Sums all;
         for (int64_t cell = first_[0]; cell < first_[1]; ++cell) all.add(node.bins[static_cast<std::size_t>(cell)]);
         const double before = worth(all);
@@ -120,14 +126,14 @@ private:
                 if (below.curvature < limits_.least_curvature) continue;
                 if (above.curvature < limits_.least_curvature) break;
                 const double gain = worth(below) + worth(above) - before;
-                if (gain > most) {
-                    most = gain;
+                if (gain > node.gain) {
+                    node.gain = gain;
                     node.feature = f;
                     node.bin = cell + 1 - from;
                 }
             }
         }
-        return most > kNoGain;
+        if (!(node.gain > kNoGain)) node.bins = {};
     }
 
     double worth(const Sums& sums) const { return sums.slope * sums.slope / (sums.curvature + limits_.ridge); }
@@ -143,9 +149,6 @@ private:
                 spare_[static_cast<std::size_t>(high++)] = row;
         }
         std::copy(spare_.begin(), spare_.begin() + high, rows_.begin() + low);
-        below.place = 2 * node.place + 1;
-        above.place = below.place + 1;
-        below.level = above.level = node.level + 1;
         below.begin = node.begin;
         below.end = above.begin = low;
         above.end = node.end;
@@ -162,22 +165,30 @@ private:
     const Limits limits_;
     std::vector<int64_t> rows_, spare_;  // the rows of each node side by side
     std::vector<int64_t> first_;         // the place of the first bin of each feature
+    std::vector<Node> nodes_;
     int64_t n_cells_ = 0;
 };
 
-void grow_tree(const Codes& codes, const Places& n_bins, const Numbers& slope, const Numbers& curvature, int64_t depth,
-               double least_curvature, double ridge, const OutPlaces& feature, const OutPlaces& bin,
-               const OutPlaces& leaf) {
+// The question of each node, -1 where it has none.
+void questions_of_nodes(const int64_t* node, int64_t n_questions, int64_t* question) {
+    std::fill_n(question, 2 * n_questions + 1, -1);
+    for (int64_t k = 0; k < n_questions; ++k)
+        if (node[k] >= 0) question[node[k]] = k;
+}
+
+void grow_tree(const Codes& codes, const Places& n_bins, const Numbers& slope, const Numbers& curvature,
+               double least_curvature, double ridge, const OutPlaces& node, const OutPlaces& feature,
+               const OutPlaces& bin, const OutPlaces& leaf) {
     const auto n_rows = static_cast<int64_t>(codes.shape(0)), n_features = static_cast<int64_t>(codes.shape(1));
     const auto n_learning = static_cast<int64_t>(slope.shape(0));
-    require(depth >= 1 && depth <= kDeepest && n_features > 0, "a tree has a depth and asks about features");
+    const auto n_questions = static_cast<int64_t>(node.shape(0));
+    require(n_questions >= 1 && n_features > 0, "a tree asks about features");
     require(static_cast<int64_t>(n_bins.shape(0)) == n_features, "codes and bins differ in features");
     require(n_learning <= n_rows && static_cast<int64_t>(curvature.shape(0)) == n_learning &&
                 static_cast<int64_t>(leaf.shape(0)) == n_rows,
             "codes, slopes, curvatures and leaves differ in rows");
-    const int64_t n_nodes = (int64_t{1} << depth) - 1;
-    require(static_cast<int64_t>(feature.shape(0)) == n_nodes && static_cast<int64_t>(bin.shape(0)) == n_nodes,
-            "the nodes are not those of a tree of this depth");
+    require(static_cast<int64_t>(feature.shape(0)) == n_questions && static_cast<int64_t>(bin.shape(0)) == n_questions,
+            "nodes, features and bins differ in questions");
     bool fits = true;
     for (int64_t f = 0; f < n_features; ++f) fits &= n_bins.data()[f] >= 1 && n_bins.data()[f] <= 256;
     require(fits, "a feature has 1 to 256 bins");
@@ -185,55 +196,60 @@ void grow_tree(const Codes& codes, const Places& n_bins, const Numbers& slope, c
         for (int64_t f = 0; f < n_features; ++f) fits &= codes.data()[r * n_features + f] < n_bins.data()[f];
     require(fits, "a code lies outside its bins");
     nb::gil_scoped_release release;
-    std::fill_n(feature.data(), n_nodes, 0);
-    std::fill_n(bin.data(), n_nodes, 0);
+    std::fill_n(node.data(), n_questions, -1);
+    std::fill_n(feature.data(), n_questions, 0);
+    std::fill_n(bin.data(), n_questions, 0);
     Tree(codes.data(), n_features, n_bins.data(), slope.data(), curvature.data(), n_learning,
-         {depth, least_curvature, ridge})
-        .grow(feature.data(), bin.data());
+         {n_questions, least_curvature, ridge})
+        .grow(node.data(), feature.data(), bin.data());
+    std::vector<int64_t> question(static_cast<std::size_t>(2 * n_questions + 1));
+    questions_of_nodes(node.data(), n_questions, question.data());
     for (int64_t r = 0; r < n_rows; ++r) {
-        int64_t node = 0;
         const uint8_t* code = codes.data() + r * n_features;
-        for (int64_t level = 0; level < depth; ++level) {
-            const int64_t at = bin.data()[node];
-            node = 2 * node + 1 + (at > 0 && code[feature.data()[node]] >= at);
-        }
-        leaf.data()[r] = node - n_nodes;
+        int64_t at = 0;
+        for (int64_t k; (k = question[static_cast<std::size_t>(at)]) >= 0;)
+            at = 2 * k + 1 + (code[feature.data()[k]] >= bin.data()[k]);
+        leaf.data()[r] = at;
     }
 }
 
-void add_by_feature(const Matrix& numbers, const Places& state, const PlaceTable& feature, const Matrix& threshold,
-                    const Matrix& value, const OutCube& added) {
+void add_by_feature(const Matrix& numbers, const Places& state, const PlaceTable& node, const PlaceTable& feature,
+                    const Matrix& threshold, const Matrix& value, const OutCube& added) {
     const auto n_rows = static_cast<int64_t>(numbers.shape(0)), n_features = static_cast<int64_t>(numbers.shape(1));
-    const auto n_trees = static_cast<int64_t>(state.shape(0)), n_nodes = static_cast<int64_t>(feature.shape(1));
-    const auto n_states = static_cast<int64_t>(added.shape(1));
+    const auto n_trees = static_cast<int64_t>(state.shape(0)), n_questions = static_cast<int64_t>(node.shape(1));
+    const auto n_states = static_cast<int64_t>(added.shape(1)), n_nodes = 2 * n_questions + 1;
     const auto of_trees = [&](const auto& array, int64_t n) {
         return static_cast<int64_t>(array.shape(0)) == n_trees && static_cast<int64_t>(array.shape(1)) == n;
     };
-    require(of_trees(feature, n_nodes) && of_trees(threshold, n_nodes) && of_trees(value, 2 * n_nodes + 1),
+    require(of_trees(node, n_questions) && of_trees(feature, n_questions) && of_trees(threshold, n_questions) &&
+                of_trees(value, n_nodes),
             "the nodes of trees do not match each other");
     require(static_cast<int64_t>(added.shape(0)) == n_rows && static_cast<int64_t>(added.shape(2)) == n_features,
             "what is added has not the rows and features of the numbers");
     bool fits = true;
     for (int64_t t = 0; t < n_trees; ++t) {
         fits &= state.data()[t] >= 0 && state.data()[t] < n_states;
-        for (int64_t k = 0; k < n_nodes; ++k) {
-            const int64_t asked = feature.data()[t * n_nodes + k];
-            fits &= asked >= 0 && asked < n_features;
+        for (int64_t k = 0; k < n_questions; ++k) {
+            const int64_t asks = node.data()[t * n_questions + k], about = feature.data()[t * n_questions + k];
+            fits &= asks >= -1 && asks <= 2 * k && about >= 0 && about < n_features;
         }
     }
     require(fits, "a tree adds to a state or asks about a feature that is not there");
     nb::gil_scoped_release release;
+    std::vector<int64_t> question(static_cast<std::size_t>(n_trees * n_nodes));
+    for (int64_t t = 0; t < n_trees; ++t)
+        questions_of_nodes(node.data() + t * n_questions, n_questions, question.data() + t * n_nodes);
     for (int64_t r = 0; r < n_rows; ++r) {
         const double* x = numbers.data() + r * n_features;
         for (int64_t t = 0; t < n_trees; ++t) {
-            const int64_t* asks = feature.data() + t * n_nodes;
-            const double* cut = threshold.data() + t * n_nodes;
-            const double* worth = value.data() + t * (2 * n_nodes + 1);
+            const int64_t *asks = question.data() + t * n_nodes, *about = feature.data() + t * n_questions;
+            const double *cut = threshold.data() + t * n_questions, *worth = value.data() + t * n_nodes;
             double* out = added.data() + (r * n_states + state.data()[t]) * n_features;
-            for (int64_t node = 0; node < n_nodes;) {
-                const int64_t after = 2 * node + 1 + (x[asks[node]] >= cut[node]);
-                out[asks[node]] += worth[after] - worth[node];
-                node = after;
+            int64_t at = 0;
+            for (int64_t k; (k = asks[at]) >= 0;) {
+                const int64_t after = 2 * k + 1 + (x[about[k]] >= cut[k]);
+                out[about[k]] += worth[after] - worth[at];
+                at = after;
             }
         }
     }
@@ -243,11 +259,11 @@ void add_by_feature(const Matrix& numbers, const Places& state, const PlaceTable
 
 void bind_boosted_trees(nb::module_& m) {
     m.def("grow_tree", &grow_tree, "codes"_a.noconvert(), "n_bins"_a.noconvert(), "slope"_a.noconvert(),
-          "curvature"_a.noconvert(), "depth"_a, "least_curvature"_a, "ridge"_a, "feature"_a.noconvert(),
+          "curvature"_a.noconvert(), "least_curvature"_a, "ridge"_a, "node"_a.noconvert(), "feature"_a.noconvert(),
           "bin"_a.noconvert(), "leaf"_a.noconvert(),
           "The questions of a tree of the first rows, those that have a slope, and the leaf of all rows.");
-    m.def("add_by_feature", &add_by_feature, "numbers"_a.noconvert(), "state"_a.noconvert(), "feature"_a.noconvert(),
-          "threshold"_a.noconvert(), "value"_a.noconvert(), "added"_a.noconvert(),
+    m.def("add_by_feature", &add_by_feature, "numbers"_a.noconvert(), "state"_a.noconvert(), "node"_a.noconvert(),
+          "feature"_a.noconvert(), "threshold"_a.noconvert(), "value"_a.noconvert(), "added"_a.noconvert(),
           "added[row, state, feature] += what the questions of trees about a feature add to the scores of a row");
 }
 

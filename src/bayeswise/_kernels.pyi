@@ -562,22 +562,24 @@ def grow_tree(
     n_bins: IntArray,
     slope: FloatArray,
     curvature: FloatArray,
-    depth: int,
     least_curvature: float,
     ridge: float,
+    node: IntArray,
     feature: IntArray,
     bin: IntArray,
     leaf: IntArray,
 ) -> None:
-    """The questions of a tree of Newton steps, and the leaf of each row, from 0 on.
+    """The questions of a tree of Newton steps, that of the largest gain first, and the node at which each row ends.
 
-    codes is (n_rows, n_features); the first rows, those that have a slope, are learned from. Node k asks whether a code
-    is at least bin[k], and 2 k + 2 comes after yes, 2 k + 1 after no; bin 0 asks nothing, and no is the answer.
+    codes is (n_rows, n_features); the first rows, those that have a slope, are learned from. At node[k] it is asked
+    whether a code is at least bin[k], and node 2 k + 2 comes after yes, 2 k + 1 after no; questions that gain nothing
+    have node -1.
     """
 
 def add_by_feature(
     numbers: FloatArray,
     state: IntArray,
+    node: IntArray,
     feature: IntArray,
     threshold: FloatArray,
     value: FloatArray,

@@ -167,10 +167,12 @@ def _scores_of_trees(inputs: AsTrees, row: NumbersRow) -> Scores:
     for k, state in enumerate(trees.state.tolist()):
         feature, threshold, value = trees.feature[k].tolist(), trees.threshold[k].tolist(), trees.value[k].tolist()
         nodes = [number(each) for each in value]
-        for node in reversed(range(len(feature))):
-            less, more = nodes[2 * node + 1], nodes[2 * node + 2]
-            asks = threshold[node] < np.inf
-            nodes[node] = choose(at_most(number(threshold[node]), numbers[feature[node]]), more, less) if asks else less
+        for node, asked in reversed(list(enumerate(trees.question[k].tolist()))):
+            if asked < 0:
+                continue
+            less, more, cut = nodes[2 * asked + 1], nodes[2 * asked + 2], threshold[asked]
+            asks = cut < np.inf
+            nodes[node] = choose(at_most(number(cut), numbers[feature[asked]]), more, less) if asks else less
         added[state].append(nodes[0])
     return [total(terms) for terms in added]
 

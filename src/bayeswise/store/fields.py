@@ -55,8 +55,13 @@ def written(value: Any) -> dict[str, str]:
     return {
         _stored(each): each.name
         for each in fields(value)
-        if each.init and not (_LATER in each.metadata and getattr(value, each.name) == each.default)
+        if each.init and not (_LATER in each.metadata and _is_default(getattr(value, each.name), each.default))
     }
+
+
+def _is_default(value: Any, default: Any) -> bool:
+    """Whether a value is the default; None is compared by identity, because arrays compare cell by cell."""
+    return value is None if default is None else bool(value == default)
 
 
 def expected(kind: type[Any], found: Container[str]) -> dict[str, str]:

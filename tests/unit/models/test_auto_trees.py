@@ -13,7 +13,7 @@ import bayeswise as bw
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.models.auto import candidates, learning
 from bayeswise.models.auto.boosted_trees import AsTrees, Trees
-from bayeswise.models.auto.boosting import Growing
+from bayeswise.models.auto.boosting import Growing, Growth
 from bayeswise.models.auto.model import AutoModel
 from tests.databases import Lite
 from tests.export_cases import posterior_in
@@ -33,7 +33,7 @@ def parity_table(seed: int = 0) -> Columns:
 
 
 def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = ("naive-bayes", "logistic, scale 1", "trees, 3 deep", "trees, 6 deep")
+    kept = ("naive-bayes", "logistic, scale 1", "trees, 8 leaves", "trees, 16 leaves")
     monkeypatch.setattr(learning, "CANDIDATES", tuple(each for each in candidates.CANDIDATES if each.name in kept))
 
 
@@ -47,8 +47,8 @@ def model() -> AutoModel:
 
 def test_trees_find_what_three_columns_say_together(model: AutoModel) -> None:
     losses = {score.name: score.log_loss for score in model.scores}
-    assert losses["trees, 6 deep"] < 0.6 < 0.68 < losses["logistic, scale 1"]
-    assert model.weight_of_member["trees, 6 deep"] > 0.9
+    assert losses["trees, 16 leaves"] < 0.6 < 0.68 < losses["logistic, scale 1"]
+    assert sum(weight for name, weight in model.weight_of_member.items() if "trees" in name) > 0.9
     asked = parity_table(1)
     right = np.array(model.predict({name: cells for name, cells in asked.items() if name != "y"})) == asked["y"]
     assert right.mean() > 0.8
@@ -63,7 +63,7 @@ def test_trees_go_on_where_classes_are_nearly_known(monkeypatch: pytest.MonkeyPa
     table: Columns = {f"f{j}": np.where(flags[:, j], "t", "f").tolist() for j in range(10)}
     found: AutoModel = bw.fit({**table, "y": np.where(won, "won", "lost").tolist()}, "y", model="auto")
     losses = {score.name: score.log_loss for score in found.scores}
-    assert losses["trees, 6 deep"] < 0.003  # 0.027 where a branch needs the curvature of a dozen doubtful rows
+    assert losses["trees, 16 leaves"] < 0.003  # 0.027 where a branch needs the curvature of a dozen doubtful rows
 
 
 def test_the_same_rows_in_another_order_grow_the_same_trees(
@@ -98,7 +98,7 @@ def test_leaves_are_learned_again_from_the_same_rows_as_they_were() -> None:
     g = np.random.default_rng(2)
     x = g.normal(size=(500, 3))
     groups = (x[:, 0] > 0).astype(int) + (x[:, 1] * x[:, 2] > 0)
-    growing = Growing.of_numbers(x, groups, 3, np.ones(500), x[:0], depth=3, rate=0.3)
+    growing = Growing.of_numbers(x, groups, 3, np.ones(500), x[:0], Growth(n_leaves=6, rate=0.3))
     for _ in range(20):
         growing.round()
     trees = growing.trees()
@@ -115,11 +115,47 @@ def test_trees_that_are_much_worse_are_not_tried_in_folds(monkeypatch: pytest.Mo
     y = np.where(x @ [2.0, 2.0] + 0.3 * g.logistic(size=N_ROWS) > 0, "a", "b")
     monkeypatch.setattr(learning, "TOO_FAR", 0.1)
     found = bw.fit({"u": x[:, 0].tolist(), "v": x[:, 1].tolist(), "y": y.tolist()}, "y", model="auto")
-    assert "which no tree has seen" in found.notes["trees, 3 deep"]
+    assert "which no tree has seen" in found.notes["trees, 8 leaves"]
+
+
+def test_trees_follow_a_rule_with_exceptions_of_exceptions(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_candidates(monkeypatch)
+    g = np.random.default_rng(11)
+    flags = g.random((1_000, 24)) < 0.6
+    won = np.zeros(1_000, dtype=bool)
+    for k in range(8):  # each flag more turns the class over: a way of eight questions to the last
+        won[flags[:, : k + 1].all(axis=1)] ^= True
+    table: Columns = {f"f{j}": np.where(flags[:, j], "t", "f").tolist() for j in range(24)}
+    found: AutoModel = bw.fit({**table, "y": np.where(won, "won", "lost").tolist()}, "y", model="auto")
+    losses = {score.name: score.log_loss for score in found.scores}
+    assert losses["trees, 16 leaves"] < 0.0006  # 0.0009 of complete trees, 6 questions deep
+
+
+def test_each_level_of_a_category_can_be_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_candidates(monkeypatch)
+    g = np.random.default_rng(12)
+    levels = g.choice(list("aabc"), (300, 3))
+    table: Columns = {f"c{j}": levels[:, j].tolist() for j in range(3)}
+    y = np.where((levels == "a").all(axis=1), "all", "not all").tolist()
+    found: AutoModel = bw.fit({**table, "y": y}, "y", model="auto")
+    (inputs,) = (each.inputs for each in found.members if each.name == "trees, 16 leaves")
+    assert isinstance(inputs, AsTrees)
+    assert [name for name, _ in inputs.base.features] == [f"c{j}={level}" for j in range(3) for level in "abc"]
+
+
+def test_complete_trees_of_an_older_file_say_what_they_said(tmp_path: Path) -> None:
+    model = bw.load(Path(__file__).parent / "complete-trees.bayeswise")
+    rows = {"a": list("ffft"), "b": list("ffft"), "c": list("uvvv"), "x": [0.9, 1.4, -1.1, -0.8]}
+    said = [0.14999186252666055, 0.11638788149775281, 0.0034439369010925837, 0.016422127966943208]
+    assert model.predict_proba(rows)[:, 1] == pytest.approx(said, rel=1e-12)
+    found = Lite().answers(rows, model.to_sql("sqlite"))
+    np.testing.assert_allclose(posterior_in(found, model), model.predict_proba(rows), rtol=1e-9)
+    model.save(tmp_path / "again.bayeswise")
+    assert np.array_equal(bw.load(tmp_path / "again.bayeswise").predict_proba(rows), model.predict_proba(rows))
 
 
 def test_a_file_of_a_tree_that_asks_about_nothing_is_refused(model: AutoModel) -> None:
-    (inputs,) = (each.inputs for each in model.members if each.name == "trees, 6 deep")
+    (inputs,) = (each.inputs for each in model.members if each.name == "trees, 16 leaves")
     assert isinstance(inputs, AsTrees)
     inputs.refuse_impossible()
     trees: Trees = inputs.trees
@@ -128,3 +164,15 @@ def test_a_file_of_a_tree_that_asks_about_nothing_is_refused(model: AutoModel) -
         replace(inputs, trees=replace(trees, feature=trees.feature + 99)).refuse_impossible()
     with pytest.raises(SchemaError, match="match"):
         replace(trees, value=trees.value[:, 1:]).refuse_impossible()
+    assert trees.node is not None
+    for wrong in (3, -2, 0):  # a node that comes later, one that is none, and one that asks already
+        node = trees.node.copy()
+        node[0, 1] = wrong
+        with pytest.raises(SchemaError, match="asked at a node"):
+            replace(trees, node=node).refuse_impossible()
+    with pytest.raises(SchemaError, match="match"):
+        replace(trees, node=trees.node[:, 1:]).refuse_impossible()
+    with pytest.raises(SchemaError, match="deep"):
+        replace(trees, node=None).refuse_impossible()
+    with pytest.raises(SchemaError, match="match"):
+        replace(trees, node=None, depth=3).refuse_impossible()  # 15 questions are not those of so deep complete trees

@@ -1,4 +1,4 @@
-"""Small trees that add to the log-odds of classes, and a member that sees what they add, split by column.
+"""Trees that add to the log-odds of classes, and a member that sees what they add, split by column.
 
 A question of a tree moves the expected value of a row from that of its node to that of its branch: the column that is
 asked about gets the difference. So what a tree adds is a sum over the columns on the way to its leaf.
@@ -21,41 +21,78 @@ from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.settings.regression import LogisticSettings
 from bayeswise.posteriors.normalise import log_posterior
+from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Column, Schema
 
 RIDGE = 1.0  # added to the curvature of a branch
 _ROWS = 10_000  # at a time
-_DEEPEST = 16
+_DEEPEST = 16  # of complete trees
 
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """Trees of one depth as arrays of nodes: after node k comes 2 k + 2 from the threshold on, 2 k + 1 below it."""
+    """Trees as arrays of questions and nodes: from the threshold of question k on comes node 2 k + 2, below it 2 k + 1.
 
-    depth: int
+    Complete trees, which older files have, ask question k at node k.
+    """
+
+    depth: int  # of complete trees; 0 where `node` says which node asks
     state: IntArray  # (n_trees,) the class whose log-odds the tree adds to
-    feature: IntArray  # (n_trees, 2^depth - 1) the number that a node asks about
-    threshold: FloatArray  # (n_trees, 2^depth - 1) infinite where a node asks nothing
-    value: FloatArray  # (n_trees, 2^(depth + 1) - 1) what is added on average by the rows of each node
+    feature: IntArray  # (n_trees, n_questions) the number that is asked about
+    threshold: FloatArray  # (n_trees, n_questions) infinite where nothing is asked
+    value: FloatArray  # (n_trees, 2 n_questions + 1) what is added on average by the rows of each node
     start: FloatArray  # (n_states,) log-odds before any tree
     rate: float  # the share of a Newton step that a tree goes
     loss: float = 0.0  # the log-loss of the left-out rows that said how many trees there are
+    node: IntArray | None = added_later(None)  # (n_trees, n_questions) which asks, -1 where none does; None: complete
 
     def refuse_impossible(self) -> None:
-        """Nodes that are not those of trees of one depth, or not finite."""
-        n_trees, n_nodes = len(self.state), (1 << min(max(self.depth, 0), _DEEPEST)) - 1
-        shapes = self.state.shape, self.feature.shape, self.threshold.shape, self.value.shape
-        if shapes != ((n_trees,), (n_trees, n_nodes), (n_trees, n_nodes), (n_trees, 2 * n_nodes + 1)):
+        """Questions and nodes that do not make trees, or are not finite."""
+        complete = self.node is None
+        if not (1 <= self.depth <= _DEEPEST if complete else self.depth == 0):
+            raise SchemaError(f"complete trees are 1 to {_DEEPEST} questions deep, and others have no depth")
+        if self.start.ndim != 1 or len(self.start) < 2 or self.feature.ndim != 2:
+            raise SchemaError("trees ask questions, and add to the log-odds of two classes or more")
+        n_trees, n_questions = len(self.state), (1 << self.depth) - 1 if complete else self.feature.shape[1]
+        shapes = self.state.shape, self.feature.shape, self.threshold.shape, self.value.shape, self._node.shape
+        of_questions = (n_trees, n_questions)
+        if shapes != ((n_trees,), of_questions, of_questions, (n_trees, 2 * n_questions + 1), of_questions):
             raise SchemaError("the nodes of trees do not match each other")
-        if not 1 <= self.depth <= _DEEPEST or self.start.ndim != 1 or len(self.start) < 2:
-            raise SchemaError(
-                f"trees are 1 to {_DEEPEST} questions deep, and add to the log-odds of two classes or more"
-            )
         if not (np.isfinite(self.value).all() and np.isfinite(self.start).all()) or np.isnan(self.threshold).any():
             raise SchemaError("what trees ask or add is not a number")
         if ((self.state < 0) | (self.state >= len(self.start))).any() or (self.feature < 0).any():
             raise SchemaError("a tree adds to a class or asks about a number that is not there")
+        if not self._is_grown:
+            raise SchemaError("a question of a tree is asked at a node that is not there, or that asks another one")
+
+    @property
+    def _is_grown(self) -> bool:
+        """Whether every question is asked at a node that earlier questions lead to, and that asks no other one."""
+        asking, reached = self._node, np.zeros(self.value.shape, dtype=bool)
+        trees = np.arange(len(asking))
+        reached[:, 0] = True
+        for k, node in enumerate(asking.T):
+            asks = node >= 0
+            if (node < -1).any() or (node > 2 * k).any() or not reached[trees[asks], node[asks]].all():
+                return False
+            reached[trees[asks], node[asks]] = False  # it asks now, and can ask nothing else
+            reached[:, 2 * k + 1] = reached[:, 2 * k + 2] = asks
+        return True
+
+    @cached_property
+    def _node(self) -> IntArray:
+        """(n_trees, n_questions) the node that asks each question."""
+        n_trees, n_questions = self.feature.shape
+        return np.tile(np.arange(n_questions), (n_trees, 1)) if self.node is None else self.node
+
+    @cached_property
+    def question(self) -> IntArray:
+        """(n_trees, n_nodes) which question each node asks, -1 where it is a leaf."""
+        found = np.full(self.value.shape, -1)
+        trees, questions = np.nonzero(self._node >= 0)
+        found[trees, self._node[trees, questions]] = questions
+        return found
 
     def scores(self, numbers: FloatArray) -> FloatArray:
         """(n_rows, n_states) what a row's leaves add up to."""
@@ -69,29 +106,32 @@ class Trees:
         """(n_rows, n_states, n_features) what each number adds; with the values of the roots, all sum to `scores`."""
         found = np.zeros((len(numbers), len(self.start), numbers.shape[1]))
         rows = np.ascontiguousarray(numbers, dtype=np.float64)
-        _kernels.add_by_feature(rows, self.state, self.feature, self.threshold, self.value, found)
+        _kernels.add_by_feature(rows, self.state, self._node, self.feature, self.threshold, self.value, found)
         return found
 
     def estimated(self, numbers: FloatArray, groups: IntArray, weights: FloatArray) -> Trees:
         """The same questions, what leaves add learned from other rows: tree by tree, as they were grown."""
         truth = np.eye(len(self.start))[groups]
         start = start_of(truth, weights)
-        scores, values = np.tile(start, (len(numbers), 1)), []
+        scores = np.tile(start, (len(numbers), 1))
+        value, mass = np.zeros((2, *self.value.shape))
         for k, state in enumerate(self.state.tolist()):
             p = np.exp(log_posterior(scores))[:, state]
             leaf = self._leaves(k, numbers)
-            curvature = weights * p * (1.0 - p)
-            values.append(values_of(leaf, weights * (truth[:, state] - p), curvature, self.depth, self.rate))
-            scores[:, state] += values[-1][leaf + (1 << self.depth) - 1]
-        return replace(self, value=np.array(values).reshape(self.value.shape), start=start)
+            slope, curvature = weights * (truth[:, state] - p), weights * p * (1.0 - p)
+            value[k], mass[k] = steps_of_leaves(leaf, slope, curvature, value.shape[1], self.rate)
+            scores[:, state] += value[k, leaf]
+        return replace(self, value=means_of_nodes(value, mass, self._node), start=start)
 
     def _leaves(self, tree: int, numbers: FloatArray) -> IntArray:
-        """(n_rows,) the leaf of each row, from 0 on."""
-        feature, threshold = self.feature[tree], self.threshold[tree]
-        node, rows = np.zeros(len(numbers), dtype=np.int64), np.arange(len(numbers))
-        for _ in range(self.depth):
-            node = 2 * node + 1 + (numbers[rows, feature[node]] >= threshold[node])
-        return node - (1 << self.depth) + 1
+        """(n_rows,) the node at which each row ends."""
+        feature, threshold, question = self.feature[tree], self.threshold[tree], self.question[tree]
+        at, rows = np.zeros(len(numbers), dtype=np.int64), np.arange(len(numbers))
+        while len(rows):
+            asked = question[at[rows]]
+            rows, asked = rows[asked >= 0], asked[asked >= 0]
+            at[rows] = 2 * asked + 1 + (numbers[rows, feature[asked]] >= threshold[asked])
+        return at
 
     @property
     def roots(self) -> FloatArray:
@@ -111,26 +151,30 @@ def start_of(truth: FloatArray, weights: FloatArray) -> FloatArray:
     return np.asarray(start - start[0] if len(start) == 2 else start)
 
 
-def values_of(leaf: IntArray, slope: FloatArray, curvature: FloatArray, depth: int, rate: float) -> FloatArray:
-    """(n_nodes,) a share of the Newton step of each leaf, and the means of those below each other node."""
-    mass = summed(leaf, curvature, 1 << depth)
-    return _means_of_nodes(rate * summed(leaf, slope, 1 << depth) / (mass + RIDGE), mass)
+def steps_of_leaves(
+    leaf: IntArray, slope: FloatArray, curvature: FloatArray, n_nodes: int, rate: float
+) -> tuple[FloatArray, FloatArray]:
+    """(n_nodes,) a share of the Newton step of each leaf, and its curvature; 0 for other nodes."""
+    mass = summed(leaf, curvature, n_nodes)
+    return rate * summed(leaf, slope, n_nodes) / (mass + RIDGE), mass
 
 
-def _means_of_nodes(leaves: FloatArray, mass: FloatArray) -> FloatArray:
-    """(2 n_leaves - 1,) of each node the mean of its leaves by mass, the root first.
+def means_of_nodes(value: FloatArray, mass: FloatArray, node: IntArray) -> FloatArray:
+    """(n_trees, n_nodes) what leaves add, and of each node that asks the mean of the nodes after it, by mass.
 
-    >>> _means_of_nodes(np.array([1.0, 4.0]), np.array([2.0, 1.0])).tolist()
-    [2.0, 1.0, 4.0]
+    >>> means_of_nodes(np.array([[0.0, 1.0, 4.0]]), np.array([[0.0, 2.0, 1.0]]), np.array([[0]])).tolist()
+    [[2.0, 1.0, 4.0]]
     """
-    levels = [leaves]
-    while len(leaves) > 1:
-        both = mass.reshape(-1, 2).sum(axis=1)
-        sums = (leaves * mass).reshape(-1, 2).sum(axis=1)
-        leaves = np.where(both > 0.0, sums / np.where(both > 0.0, both, 1.0), leaves.reshape(-1, 2).mean(axis=1))
-        mass = both
-        levels.append(leaves)
-    return np.concatenate(levels[::-1])
+    value, mass = value.copy(), mass.copy()
+    for k in reversed(range(node.shape[1])):
+        trees = np.flatnonzero(node[:, k] >= 0)
+        asks, no, yes = node[trees, k], 2 * k + 1, 2 * k + 2
+        both = mass[trees, no] + mass[trees, yes]
+        sums = value[trees, no] * mass[trees, no] + value[trees, yes] * mass[trees, yes]
+        plain = 0.5 * (value[trees, no] + value[trees, yes])
+        value[trees, asks] = np.where(both > 0.0, sums / np.where(both > 0.0, both, 1.0), plain)
+        mass[trees, asks] = both
+    return value
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,7 @@
 """Trees, each of what the trees before it leave unexplained: interactions of any columns, found by rows.
 
-The questions of a tree and the values of its leaves are Newton steps of the log-loss (gradient boosting). Trees are
+The questions of a tree and the values of its leaves are Newton steps of the log-loss (gradient boosting). The question
+that gains most is asked next, wherever it is: a rule of many columns is a long path in a tree of few leaves. Trees are
 grown without the rows of each fold, all folds side by side, for as many rounds as lower the log-loss of the rows left
 out; then as many from all rows. What is said of a left-out row comes from as many rounds as the rows of the other folds
 call for.
@@ -9,13 +10,21 @@ call for.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError
-from bayeswise.models.auto.boosted_trees import RIDGE, AsTrees, Trees, start_of, values_of
+from bayeswise.models.auto.boosted_trees import (
+    RIDGE,
+    AsTrees,
+    Trees,
+    means_of_nodes,
+    start_of,
+    steps_of_leaves,
+)
 from bayeswise.models.auto.inputs import AsNumbers
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
@@ -23,8 +32,20 @@ from bayeswise.tables.schema.schema import Schema
 
 BINS = 32  # of a number; questions are about their borders
 MOST_ROUNDS, PATIENCE = 300, 20  # rounds without a gain on left-out rows end the search
-LEAST_CURVATURE = 0.1  # of a branch: the sum of p (1 - p) of its rows, which is small where classes are nearly known
+LEAST_CURVATURE = 0.03  # of a branch: the sum of p (1 - p) of its rows, which is small where classes are nearly known
 _A_FIRST_LOOK = 0.2  # of the rows: so many tell whether all folds are worth growing
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How trees grow: the question that gains most is asked next, until there are enough leaves."""
+
+    n_leaves: int
+    rate: float  # the share of a Newton step that a tree goes
+
+    @property
+    def n_questions(self) -> int:
+        return self.n_leaves - 1
 
 
 @dataclass(eq=False)
@@ -34,8 +55,7 @@ class TreesInFolds:
     schema: Schema
     batch: Batch
     folds: IntArray  # (n_rows,)
-    depth: int
-    rate: float
+    growth: Growth
     _without: list[_WithoutFold] = field(default_factory=list)  # those that have begun to grow
 
     @property
@@ -62,8 +82,8 @@ class TreesInFolds:
     def of_all_rows(self) -> AsTrees:
         """Trees of all rows, as many rounds as lower the log-loss of left-out rows."""
         losses = self._searched(self._n_folds)
-        base = AsNumbers.of(self.schema, self.batch)
-        growing = Growing.of(base, self.batch, self.batch.take(np.empty(0, dtype=np.int64)), self.depth, self.rate)
+        base = AsNumbers.of(self.schema, self.batch, every_level=True)
+        growing = Growing.of(base, self.batch, self.batch.take(np.empty(0, dtype=np.int64)), self.growth)
         for _ in range(int(np.argmin(losses))):
             growing.round()
         mass = sum(each.mass for each in self._without)
@@ -95,8 +115,8 @@ class _WithoutFold:
     @classmethod
     def of(cls, trees: TreesInFolds, inside: IntArray, outside: IntArray) -> _WithoutFold:
         learned, left = trees.batch.take(outside), trees.batch.take(inside)
-        base = AsNumbers.of(trees.schema, learned)
-        growing = Growing.of(base, learned, left, trees.depth, trees.rate)
+        base = AsNumbers.of(trees.schema, learned, every_level=True)
+        growing = Growing.of(base, learned, left, trees.growth)
         truth = np.asarray(left.groups).astype(np.int64)
         found = cls(inside, truth, _weights(left), base.batch(left).values, growing, [])
         found.losses.append(found._loss())
@@ -124,6 +144,18 @@ def _weights(batch: Batch) -> FloatArray:
     return np.ones(batch.n_rows) if batch.weights is None else batch.weights
 
 
+@dataclass(frozen=True, eq=False)
+class _Tree:
+    """One tree as it has grown: its questions, what its leaves add and their curvature."""
+
+    state: int
+    node: IntArray
+    feature: IntArray
+    threshold: FloatArray
+    value: FloatArray
+    mass: FloatArray
+
+
 @dataclass(eq=False)
 class Growing:
     """Rows that trees learn from and rows beside them, and the scores that the trees so far give them."""
@@ -134,18 +166,17 @@ class Growing:
     weights: FloatArray  # (n_rows,)
     scores: FloatArray  # (n_rows + n_beside, n_states)
     start: FloatArray
-    depth: int
-    rate: float
-    parts: list[Trees] = field(default_factory=list)  # one for each tree
+    growth: Growth
+    grown: list[_Tree] = field(default_factory=list)
 
     @classmethod
-    def of(cls, base: AsNumbers, batch: Batch, beside: Batch, depth: int, rate: float) -> Growing:
+    def of(cls, base: AsNumbers, batch: Batch, beside: Batch, growth: Growth) -> Growing:
         """Before the first tree."""
         if not base.features:
             raise FitError("no column has two values that are not rare", fix="leave trees out")
         numbers, others = base.batch(batch).values, base.batch(beside).values
         groups = np.asarray(batch.groups).astype(np.int64)
-        return cls.of_numbers(numbers, groups, len(batch.group_labels), _weights(batch), others, depth, rate)
+        return cls.of_numbers(numbers, groups, len(batch.group_labels), _weights(batch), others, growth)
 
     @classmethod
     def of_numbers(
@@ -155,13 +186,13 @@ class Growing:
         n_states: int,
         weights: FloatArray,
         beside: FloatArray,
-        depth: int,
-        rate: float,
+        growth: Growth,
     ) -> Growing:
         """Before the first tree.
 
         >>> x = np.random.default_rng(0).normal(size=(600, 2))
-        >>> growing = Growing.of_numbers(x, (x[:, 0] * x[:, 1] > 0).astype(int), 2, np.ones(600), x[:0], 3, 0.3)
+        >>> growth = Growth(n_leaves=8, rate=0.3)
+        >>> growing = Growing.of_numbers(x, (x[:, 0] * x[:, 1] > 0).astype(int), 2, np.ones(600), x[:0], growth)
         >>> for _ in range(30):
         ...     growing.round()
         >>> bool(((growing.trees().scores(x)[:, 1] > 0) == (x[:, 0] * x[:, 1] > 0)).mean() > 0.95)
@@ -173,7 +204,7 @@ class Growing:
         truth = np.eye(n_states)[groups]
         start = start_of(truth, weights)
         scores = np.tile(start, (len(both), 1))
-        return cls(np.column_stack(codes).astype(np.uint8), borders, truth, weights, scores, start, depth, rate)
+        return cls(np.column_stack(codes).astype(np.uint8), borders, truth, weights, scores, start, growth)
 
     @property
     def scores_beside(self) -> FloatArray:
@@ -192,36 +223,46 @@ class Growing:
         for state in self._states:
             p = np.ascontiguousarray(share[:, state])
             tree, leaf = self._tree(state, self.weights * (self.truth[:, state] - p), self.weights * p * (1.0 - p))
-            self.scores[:, state] += tree.value[0, leaf + (1 << self.depth) - 1]
-            self.parts.append(tree)
+            self.scores[:, state] += tree.value[leaf]
+            self.grown.append(tree)
 
-    def _tree(self, state: int, slope: FloatArray, curvature: FloatArray) -> tuple[Trees, IntArray]:
-        n_nodes = (1 << self.depth) - 1
-        feature, border = np.empty(n_nodes, dtype=np.int64), np.empty(n_nodes, dtype=np.int64)
+    def _tree(self, state: int, slope: FloatArray, curvature: FloatArray) -> tuple[_Tree, IntArray]:
+        """The next tree, and (n_rows + n_beside,) the node at which each row ends."""
+        growth = self.growth
+        node, feature, border = np.empty((3, growth.n_questions), dtype=np.int64)
         leaf = np.empty(len(self.codes), dtype=np.int64)
-        n_bins = np.array([len(known) + 1 for known in self.borders])
         _kernels.grow_tree(
-            self.codes, n_bins, slope, curvature, self.depth, LEAST_CURVATURE, RIDGE, feature, border, leaf
+            self.codes, self._n_bins, slope, curvature, LEAST_CURVATURE, RIDGE, node, feature, border, leaf
         )
         threshold = np.array(
             [self.borders[j][k - 1] if k else np.inf for j, k in zip(feature.tolist(), border.tolist(), strict=True)]
         )
-        value = values_of(leaf[: len(slope)], slope, curvature, self.depth, self.rate)
-        one = Trees(self.depth, np.array([state]), feature[None], threshold[None], value[None], self.start, self.rate)
-        return one, leaf
+        n_nodes = 2 * growth.n_questions + 1
+        steps = steps_of_leaves(leaf[: len(slope)], slope, curvature, n_nodes, growth.rate)
+        return _Tree(state, node, feature, threshold, *steps), leaf
+
+    @cached_property
+    def _n_bins(self) -> IntArray:
+        return np.array([len(known) + 1 for known in self.borders])
 
     def trees(self, n_rounds: int | None = None) -> Trees:
         """Those of so many rounds, or all."""
-        parts = self.parts if n_rounds is None else self.parts[: n_rounds * len(self._states)]
-        nodes = (1 << self.depth) - 1
+        grown = self.grown if n_rounds is None else self.grown[: n_rounds * len(self._states)]
+        n_questions = self.growth.n_questions
+        node = np.array([tree.node for tree in grown], dtype=np.int64).reshape(-1, n_questions)
+        value, mass = (
+            np.array(each, dtype=np.float64).reshape(-1, 2 * n_questions + 1)
+            for each in ([tree.value for tree in grown], [tree.mass for tree in grown])
+        )
         return Trees(
-            self.depth,
-            np.array([part.state[0] for part in parts], dtype=np.int64),
-            np.array([part.feature[0] for part in parts], dtype=np.int64).reshape(-1, nodes),
-            np.array([part.threshold[0] for part in parts], dtype=np.float64).reshape(-1, nodes),
-            np.array([part.value[0] for part in parts], dtype=np.float64).reshape(-1, 2 * nodes + 1),
+            0,
+            np.array([tree.state for tree in grown], dtype=np.int64),
+            np.array([tree.feature for tree in grown], dtype=np.int64).reshape(-1, n_questions),
+            np.array([tree.threshold for tree in grown], dtype=np.float64).reshape(-1, n_questions),
+            means_of_nodes(value, mass, node),
             self.start,
-            self.rate,
+            self.growth.rate,
+            node=node,
         )
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.models.auto.boosted_trees import AsTrees
-from bayeswise.models.auto.boosting import TreesInFolds
+from bayeswise.models.auto.boosting import Growth, TreesInFolds
 from bayeswise.models.auto.inputs import AsNumbers, WithoutTexts
 from bayeswise.models.auto.text_words import most_words
 from bayeswise.models.registry import kind_of_name
@@ -226,7 +226,7 @@ class Candidate:
 
     def trees_in_folds(self, batch: Batch, schema: Schema, folds: IntArray) -> TreesInFolds:
         """Its trees without the rows of each fold, not grown yet."""
-        return TreesInFolds(schema, batch, folds, **self.options)
+        return TreesInFolds(schema, batch, folds, Growth(**self.options))
 
     def refusal(self, extent: Extent) -> str:
         """Why the candidate does not apply to a table; empty where it does."""
@@ -371,8 +371,8 @@ CANDIDATES = (
     *(_logistic("logistic, cut", "cut", scale) for scale in SCALES[:2]),
     *(_logistic("logistic, crossed", "crossed", scale) for scale in SCALES[:2]),
     *(_logistic("logistic, words", "words", scale) for scale in SCALES_OF_WORDS),
-    Candidate("trees, 3 deep", "logistic", "trees", options={"depth": 3, "rate": 0.2}),
-    Candidate("trees, 6 deep", "logistic", "trees", options={"depth": 6, "rate": 0.2}),
+    Candidate("trees, 8 leaves", "logistic", "trees", options={"n_leaves": 8, "rate": 0.2}),
+    Candidate("trees, 16 leaves", "logistic", "trees", options={"n_leaves": 16, "rate": 0.2}),
     Candidate("tan", "tan", "columns", {"structure": "tan"}),
     Candidate("aode", "aode", "columns", {"structure": "aode"}),
     Candidate("a2de", "aode", "columns", {"structure": "a2de"}),

@@ -61,11 +61,11 @@ def _text_ignored(column: Column) -> Column:
 class AsNumbers:
     """Every column as one number or several.
 
-    A category is an indicator for each level but the most frequent one, and but rare ones. `fill` stands where a number
-    is missing; without it a missing number stays missing. `flagged` columns have an indicator of missing cells. Columns
-    with `cuts` have, beside their number, an indicator of being above each of them. Of two columns that are crossed,
-    all numbers and indicators are multiplied with each other. Texts are left out unless `words` has an indicator for
-    some of theirs.
+    A category is an indicator for each level but rare ones and, unless trees ask, the most frequent one. `fill` stands
+    where a number is missing; without it a missing number stays missing. `flagged` columns have an indicator of missing
+    cells. Columns with `cuts` have, beside their number, an indicator of being above each of them. Of two columns that
+    are crossed, all numbers and indicators are multiplied with each other. Texts are left out unless `words` has an
+    indicator for some of theirs.
     """
 
     table: Schema
@@ -87,8 +87,9 @@ class AsNumbers:
         cut: bool = False,
         crossed: bool = False,
         words: bool = False,
+        every_level: bool = False,
     ) -> AsNumbers:
-        """The indicators and means that rows call for."""
+        """The indicators and means that rows call for; with `every_level` the most frequent level has one, too."""
         weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
         there = ~np.isnan(batch.values)
         gaps = [
@@ -97,7 +98,9 @@ class AsNumbers:
             if not whole and filled
         ]
         gaps += [name for place, name in enumerate(schema.categories) if (batch.codes[:, place] == MISSING).any()]
-        levels = tuple(_frequent(batch.codes[:, k], weights, known) for k, known in enumerate(batch.vocabularies))
+        levels = tuple(
+            _frequent(batch.codes[:, k], weights, known, every_level) for k, known in enumerate(batch.vocabularies)
+        )
         cuts = _cuts(schema, batch, weights) if cut else {}
         mean = _means(batch.values, there, weights) if filled else None
         crossing = Crossing.of(schema, batch, levels, weights, mean) if crossed and mean is not None else None
@@ -190,13 +193,16 @@ def _means(values: FloatArray, there: BoolArray, weights: FloatArray) -> FloatAr
     return np.where(total > 0.0, sums / np.where(total > 0.0, total, 1.0), 0.0)
 
 
-def _frequent(codes: CodeArray, weights: FloatArray, known: Vocabulary) -> Vocabulary:
-    """The levels of a category but the most frequent one and rare ones, in canonical order."""
+def _frequent(codes: CodeArray, weights: FloatArray, known: Vocabulary, every_level: bool) -> Vocabulary:
+    """The levels of a category but rare ones and, unless `every_level`, the most frequent one, in canonical order.
+
+    Where there are two, one of them says all.
+    """
     order = Vocabulary.of(known)
     there = codes >= 0
     count = np.bincount(codes[there], weights[there], minlength=len(known))[order.positions_in(known)]
     kept = count >= RARE
-    if len(count):
+    if len(count) and not (every_level and kept.sum() > 2):
         kept[np.argmax(count)] = False
     return Vocabulary([label for label, keep in zip(order, kept.tolist(), strict=True) if keep])
 
