@@ -40,7 +40,9 @@ def regression_kernels(g: np.random.Generator, values: np.ndarray, k: int) -> Ar
     tiles = np.zeros(_kernels.shape_of_tiles(n, d), dtype=np.float32)
     _kernels.fill_tiles(values, centre, inverse, tiles)
     _kernels.softmax_roughly_along(tiles, slopes, shares, row_weights, rough)
-    return [np.array([loss, softmax]), gradient, hessian, products, slopes, shares, exact, tiles, rough]
+    step = np.zeros(d + 1)
+    pivot = _kernels.solve_positive(hessian + np.eye(d + 1), gradient, step)
+    return [np.array([loss, softmax, pivot]), gradient, hessian, products, slopes, shares, exact, tiles, rough, step]
 
 
 def pool_kernels(g: np.random.Generator, values: np.ndarray, k: int) -> Arrays:

@@ -31,6 +31,8 @@ void bind_dependences(nb::module_& m);
 void bind_cuts(nb::module_& m);
 void bind_pair_counts(nb::module_& m);
 void bind_boosted_trees(nb::module_& m);
+void bind_positive_systems(nb::module_& m);
+void bind_log_gamma(nb::module_& m);
 }  // namespace bayeswise::models
 namespace bayeswise::networks {
 void bind_factors(nb::module_& m);
@@ -80,6 +82,8 @@ NB_MODULE(_kernels, m) {
     decisions::bind_diagrams(m);
     models::bind_pair_counts(m);
     models::bind_boosted_trees(m);
+    models::bind_positive_systems(m);
+    models::bind_log_gamma(m);
     networks::bind_family_scores(m);
     networks::bind_expected_counts(m);
     networks::bind_sequences(m);

@@ -426,6 +426,15 @@ def weighted_products(
 ) -> None:
     """The sum over rows of w z z', (d + 1, d + 1)."""
 
+def solve_positive(matrix: FloatArray, right: FloatArray, solution: FloatArray) -> float:
+    """The solution of a positive definite system, (n, n) and (n,), by Cholesky's factor.
+
+    The least pivot of the factor where columns are scaled to a diagonal of 1; 0 where there is none, and no solution.
+    """
+
+def log_gamma(x: FloatArray, logs: FloatArray) -> None:
+    """log |gamma(x)| of each number, into an array of the same size."""
+
 def coordinate_rounds(
     matrix: FloatArray, penalty: FloatArray, weights: FloatArray, slope: FloatArray, rounds: int
 ) -> float:

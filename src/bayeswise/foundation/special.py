@@ -1,7 +1,8 @@
 """Special functions and Cholesky factors of scipy, loaded when the first of them is called: that takes longer than a
 small table, and a model that is only read needs none.
 
-An interval needs one or two quantiles of the normal, the beta or Student's t distribution: they do without scipy.
+What small tables need does without scipy: log gamma, x log y, and the one or two quantiles of the normal, the beta or
+Student's t distribution of an interval.
 """
 
 from __future__ import annotations
@@ -9,6 +10,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from typing import Any
+
+import numpy as np
+
+from bayeswise import _kernels
+from bayeswise.foundation.logspace import log
+from bayeswise.foundation.threads import scipy_linalg
 
 _HALF_LOG_TAU = 0.5 * math.log(math.tau)
 _TINY = 1e-300
@@ -26,7 +33,10 @@ def gammaln(x: Any) -> Any:
     >>> f"{gammaln(5.0):.6f}"  # log(1 * 2 * 3 * 4)
     '3.178054'
     """
-    return _special().gammaln(x)
+    numbers = np.asarray(x, dtype=np.float64)
+    found = np.empty(numbers.shape)
+    _kernels.log_gamma(numbers.ravel(), found.reshape(-1))
+    return found[()]
 
 
 def betaln(a: Any, b: Any) -> Any:
@@ -45,8 +55,12 @@ def polygamma(n: int, x: Any) -> Any:
 
 
 def xlogy(x: Any, y: Any) -> Any:
-    """x log y, and 0 where x is 0."""
-    return _special().xlogy(x, y)
+    """x log y, and 0 where x is 0.
+
+    >>> xlogy([0.0, 2.0], [0.0, 1.0]).tolist()
+    [0.0, 0.0]
+    """
+    return x * log(np.where(np.equal(x, 0.0), 1.0, y))
 
 
 def chdtrc(df: Any, x: Any) -> Any:
@@ -196,13 +210,9 @@ def cho_factor(matrix: Any, **options: Any) -> Any:
     >>> cho_solve(factor, [8.0, 12.0]).tolist()
     [1.0, 2.0]
     """
-    from scipy import linalg
-
-    return linalg.cho_factor(matrix, **options)
+    return scipy_linalg().cho_factor(matrix, **options)
 
 
 def cho_solve(factor: Any, right: Any, **options: Any) -> Any:
     """The solution of a system whose matrix was factored."""
-    from scipy import linalg
-
-    return linalg.cho_solve(factor, right, **options)
+    return scipy_linalg().cho_solve(factor, right, **options)

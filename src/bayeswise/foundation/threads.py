@@ -13,7 +13,7 @@ import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from pathlib import Path
 from typing import Any, Generic, TypeVar
@@ -358,14 +358,36 @@ def alone() -> Iterator[None]:
         _limited.reset(before)
 
 
+_late_limits: ExitStack | None = None  # of a block that was entered before scipy's BLAS was loaded
+
+
 @contextmanager
 def algebra_on_one_thread() -> Iterator[None]:
     """Keep BLAS to one thread while many small systems are solved: threads that wait for each other cost more."""
-    import scipy.linalg  # noqa: F401  as below
+    global _late_limits
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(limits=1, user_api="blas"):
-        yield
+    outer = _late_limits
+    with ExitStack() as limits:
+        limits.enter_context(threadpool_limits(limits=1, user_api="blas"))
+        _late_limits = limits if "scipy.linalg" not in sys.modules else None
+        try:
+            yield
+        finally:
+            _late_limits = outer
+
+
+def scipy_linalg() -> Any:
+    """The module, whose BLAS is another one than NumPy's: loaded in `algebra_on_one_thread`, it is limited, too."""
+    global _late_limits
+    import scipy.linalg
+
+    if _late_limits is not None:
+        from threadpoolctl import threadpool_limits
+
+        limits, _late_limits = _late_limits, None
+        limits.enter_context(threadpool_limits(limits=1, user_api="blas"))
+    return scipy.linalg
 
 
 @contextmanager

@@ -22,9 +22,18 @@ plots.py               its picture, with the beliefs in the nodes; findings and 
 
 from __future__ import annotations
 
-from bayeswise.networks.canonical import NoisyMax, NoisyOr, noisy_max, noisy_or
-from bayeswise.networks.inference.distribution import Distribution, Explanation
-from bayeswise.networks.network import BeliefNetwork
-from bayeswise.networks.node import Node
+from typing import TYPE_CHECKING
 
-__all__ = ["BeliefNetwork", "Distribution", "Explanation", "Node", "NoisyMax", "NoisyOr", "noisy_max", "noisy_or"]
+from bayeswise.foundation.late import late_names
+
+if TYPE_CHECKING:
+    from bayeswise.networks.canonical import NoisyMax as NoisyMax
+    from bayeswise.networks.canonical import NoisyOr as NoisyOr
+    from bayeswise.networks.canonical import noisy_max as noisy_max
+    from bayeswise.networks.canonical import noisy_or as noisy_or
+    from bayeswise.networks.inference.distribution import Distribution as Distribution
+    from bayeswise.networks.inference.distribution import Explanation as Explanation
+    from bayeswise.networks.network import BeliefNetwork as BeliefNetwork
+    from bayeswise.networks.node import Node as Node
+
+__all__, __getattr__, __dir__ = late_names()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bayeswise.networks.inference.distribution import Distribution, Explanation
     from bayeswise.networks.inference.engine import Engine
     from bayeswise.networks.inference.estimate import Estimate
-    from bayeswise.networks.learning.learn import learn as _learn
+    from bayeswise.networks.learning.learned_network import learn as _learn
     from bayeswise.networks.learning.strengths import EdgeStrengths
     from bayeswise.render.graph.picture import Picture
     from bayeswise.render.graph.plot import GraphDisplay
@@ -231,7 +231,7 @@ class BeliefNetwork(NetworkStructure):
     if TYPE_CHECKING:
         learn = staticmethod(_learn)
     else:
-        learn = LateFunction("bayeswise.networks.learning.learn", "learn")
+        learn = LateFunction("bayeswise.networks.learning.learned_network", "learn")
 
     # -- pictures ---------------------------------------------------------------------------------------------
     def picture(

@@ -160,6 +160,24 @@ def test_blas_has_the_limit_too_and_its_own_number_afterwards() -> None:
     assert (inside, after) == ({1}, {2})
 
 
+def test_a_blas_that_is_loaded_while_algebra_has_one_thread_has_one_too() -> None:
+    script = """
+from threadpoolctl import threadpool_info, threadpool_limits
+from bayeswise.foundation.threads import algebra_on_one_thread, scipy_linalg
+import numpy
+def threads(): return sorted(library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas")
+with algebra_on_one_thread():
+    before = threads()
+    scipy_linalg()
+    print(*before, "then", *threads())
+    scipy_linalg()
+print(len(threads()), set(threads()) == {2})
+"""
+    environment = {**os.environ, "OPENBLAS_NUM_THREADS": "2"}
+    answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=environment)
+    assert answer.stdout.splitlines() == ["1 then 1 1", "2 True"]
+
+
 def test_a_scan_by_duckdb_has_the_limit(tmp_path: Path) -> None:
     import duckdb
 

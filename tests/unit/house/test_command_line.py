@@ -174,9 +174,10 @@ def test_the_default_fit_of_a_small_table_leaves_out_what_only_large_or_other_ta
 import sys
 from bayeswise.cli import main
 code = main(["fit", {str(GOLF)!r}, "-t", "play", "-o", {str(model)!r}])
-heavy = {{"scipy.optimize", "scipy.sparse", "scipy.stats", "scipy.spatial", "scipy.integrate", "pydantic", "sklearn",
-    "duckdb", "narwhals", "pandas", "polars", "pyarrow", "matplotlib"}}
-print("loaded:", code, *sorted(heavy & set(sys.modules)))
+heavy = {{"pydantic", "scipy", "sklearn", "duckdb", "narwhals", "pandas", "polars", "pyarrow", "matplotlib",
+    "numpy.ma"}}
+others = {{"networks.network", "networks.inference", "networks.learning.em", "networks.learning.learned_network"}}
+print("loaded:", code, *sorted((heavy | {{f"bayeswise.{{name}}" for name in others}}) & set(sys.modules)))
 """
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert answer.stdout.splitlines()[-1] == "loaded: 0"

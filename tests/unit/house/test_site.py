@@ -36,7 +36,7 @@ from bayeswise.exports import dialects
 from bayeswise.models.description_length import bits
 from bayeswise.networks.inference import estimate
 from bayeswise.networks.learning import family_counts, graph_search
-from bayeswise.networks.learning.learn import MISSING_POLICIES
+from bayeswise.networks.learning.learned_network import MISSING_POLICIES
 from bayeswise.posteriors import calibration
 from tests.paths import ROOT
 

@@ -56,7 +56,7 @@ def _with_class(batch: Batch) -> Batch:
 
 
 def _seen_in(batch: Batch) -> list[object]:
-    return [batch.group_labels[int(code)] for code in np.unique(np.asarray(batch.groups))]
+    return [batch.group_labels[int(code)] for code in np.flatnonzero(np.bincount(np.asarray(batch.groups)))]
 
 
 def _recoded(part: Batch, labels: Sequence[Vocabulary], classes: Vocabulary, words: Sequence[Vocabulary]) -> Batch:

@@ -7,21 +7,24 @@ tree.py          a decision tree with the bits of each node, and its picture
 comparing.py     several models of one table, by bits and by rows left out
 """
 
-from bayeswise.models.description_length.bits import DescriptionLength, Part, codes_of, cut_points, log_regret, nml_bits
-from bayeswise.models.description_length.lengths import CodedFamily, coded_family, description_length, select
-from bayeswise.models.description_length.tree import DescribedTree, TreeNode
+from __future__ import annotations
 
-__all__ = [
-    "CodedFamily",
-    "DescribedTree",
-    "DescriptionLength",
-    "Part",
-    "TreeNode",
-    "coded_family",
-    "codes_of",
-    "cut_points",
-    "description_length",
-    "log_regret",
-    "nml_bits",
-    "select",
-]
+from typing import TYPE_CHECKING
+
+from bayeswise.foundation.late import late_names
+
+if TYPE_CHECKING:
+    from bayeswise.models.description_length.bits import DescriptionLength as DescriptionLength
+    from bayeswise.models.description_length.bits import Part as Part
+    from bayeswise.models.description_length.bits import codes_of as codes_of
+    from bayeswise.models.description_length.bits import cut_points as cut_points
+    from bayeswise.models.description_length.bits import log_regret as log_regret
+    from bayeswise.models.description_length.bits import nml_bits as nml_bits
+    from bayeswise.models.description_length.lengths import CodedFamily as CodedFamily
+    from bayeswise.models.description_length.lengths import coded_family as coded_family
+    from bayeswise.models.description_length.lengths import description_length as description_length
+    from bayeswise.models.description_length.lengths import select as select
+    from bayeswise.models.description_length.tree import DescribedTree as DescribedTree
+    from bayeswise.models.description_length.tree import TreeNode as TreeNode
+
+__all__, __getattr__, __dir__ = late_names()

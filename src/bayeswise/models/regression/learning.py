@@ -107,7 +107,7 @@ def logistic_of_batches(
 
 def _seen_in(batch: Batch) -> list[Any]:
     assert batch.groups is not None
-    return [batch.group_labels[int(code)] for code in np.unique(batch.groups)]
+    return [batch.group_labels[int(code)] for code in np.flatnonzero(np.bincount(batch.groups))]
 
 
 def fitted_logistic(

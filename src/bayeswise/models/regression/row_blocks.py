@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -267,9 +268,12 @@ def row_hashes(matrix: FloatArray, target: Any) -> Any:
     return hashes
 
 
+@lru_cache(maxsize=16)
 def odd_factors(n: int) -> Any:
     """(n,) odd numbers, one for each cell of a row and one for its target."""
-    return np.random.default_rng(0).integers(1, 1 << 62, n, dtype=np.uint64) * 2 + 1
+    odd = np.random.default_rng(0).integers(1, 1 << 62, n, dtype=np.uint64) * 2 + 1
+    odd.flags.writeable = False
+    return odd
 
 
 def mixed_bits(bits: Any, odd: Any) -> Any:
@@ -300,7 +304,9 @@ def _equal_side_by_side(
 
     Only rows that share their hash are looked at; `again` are places in the order whose hash is that of the one before.
     """
-    shared = np.union1d(again, again - 1)
+    is_shared = np.zeros(len(order), dtype=np.bool_)
+    is_shared[again] = is_shared[again - 1] = True
+    shared = np.flatnonzero(is_shared)
     places = order[shared]
     by = np.zeros(len(places)) if weights is None else weights[places]
     rows, beside = _taken(matrix, places), target[places]

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,10 +28,11 @@ from bayeswise.networks.classifiers.counted import (
     with_unseen,
     with_unseen_parent,
 )
-from bayeswise.networks.inference.row_posteriors import posterior_and_evidence
-from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.tables.schema.labels import Vocabulary
+
+if TYPE_CHECKING:
+    from bayeswise.networks.network import BeliefNetwork
 
 _ROUNDING = 1e-12  # of weights that were subtracted in floats
 
@@ -182,6 +184,8 @@ class GraphScores:
         return np.asarray(self.of_class.log_table[0][index])
 
     def _summed_out(self, codes: CodeArray) -> FloatArray:
+        from bayeswise.networks.inference.row_posteriors import posterior_and_evidence  # late: whole rows need none
+
         columns = list(range(codes.shape[1]))
         posterior, log_evidence = posterior_and_evidence(self.plain_network, len(columns), columns, codes)
         possible = (log_evidence > -np.inf)[:, None]
@@ -198,6 +202,8 @@ class GraphScores:
         self, names: list[str], levels: tuple[Vocabulary, ...], target: str, classes: Vocabulary
     ) -> BeliefNetwork:
         """The same tables under names of columns and states; a column that showed no level has one for that."""
+        from bayeswise.networks.network import BeliefNetwork  # late: rows are scored without one
+
         nodes = []
         for family, name, states in zip(self.families, names, levels, strict=True):
             if not states:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -20,12 +20,11 @@ from bayeswise.models.from_table import no_rows
 from bayeswise.models.settings.network import AVERAGES, Needs, NetworkSettings
 from bayeswise.networks.classifiers.coding import MISSING_LEVEL, Coding
 from bayeswise.networks.classifiers.column_graph import Graph, Information, k_parents, tree
-from bayeswise.networks.classifiers.counted import INCOMPLETE, PAIRS, Counted, completed, request_of, triple_name
+from bayeswise.networks.classifiers.counted import INCOMPLETE, PAIRS, Counted, request_of, triple_name
 from bayeswise.networks.classifiers.graph_scores import GraphScores
 from bayeswise.networks.classifiers.left_out import log_joint_left_out
 from bayeswise.networks.classifiers.superparent_pairs import SuperparentPairScores
 from bayeswise.networks.classifiers.superparents import SuperparentScores
-from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import intervals
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.statistics import Grouped, Product
@@ -36,6 +35,9 @@ from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from bayeswise.networks.network import BeliefNetwork
 
 
 @dataclass(frozen=True, repr=False)
@@ -111,6 +113,8 @@ class NetworkClassifierModel(Classifier):
         """The counts that tables are made of: of the cells that are there, or of all cells, as EM expects them."""
         if self.settings.incomplete != "em":
             return self.counted
+        from bayeswise.networks.classifiers.completion import completed  # late: whole rows need no EM
+
         incomplete = self.statistics.part[INCOMPLETE]
         return completed(self.counted, incomplete, self.graph, self.settings, self.class_weight)
 

@@ -1,6 +1,6 @@
 """Networks from rows: tables by counting or by EM, graphs by a score or as a tree.
 
-learn.py               all of it in one call
+learned_network.py     all of it in one call
 graph_search.py        which method finds the graph, by which score
 coded_rows.py          any table as codes, states and weights
 column_states.py       from labels to states: their type, and intervals of numbers
@@ -17,40 +17,28 @@ strengths.py           what an edge is worth
 
 from __future__ import annotations
 
-from bayeswise.networks.learning.constraints import Constraints, Search
-from bayeswise.networks.learning.em.fitted_tables import FittedTables, fit_tables
-from bayeswise.networks.learning.family_counts import FamilyCounts
-from bayeswise.networks.learning.learn import learn
-from bayeswise.networks.learning.search.chow_liu_tree import chow_liu
-from bayeswise.networks.learning.search.climbing import climb, hill_climbing, k2
-from bayeswise.networks.learning.search.dynamic_programming import best_graph
-from bayeswise.networks.learning.search.scores import Scores
-from bayeswise.networks.learning.strengths import (
-    EdgeProbabilities,
-    EdgeStrength,
-    EdgeStrengths,
-    edge_probabilities,
-    edge_strengths,
-    strengths_in_table,
-)
+from typing import TYPE_CHECKING
 
-__all__ = [
-    "Constraints",
-    "EdgeProbabilities",
-    "EdgeStrength",
-    "EdgeStrengths",
-    "FamilyCounts",
-    "FittedTables",
-    "Scores",
-    "Search",
-    "best_graph",
-    "chow_liu",
-    "climb",
-    "edge_probabilities",
-    "edge_strengths",
-    "fit_tables",
-    "hill_climbing",
-    "k2",
-    "learn",
-    "strengths_in_table",
-]
+from bayeswise.foundation.late import late_names
+
+if TYPE_CHECKING:
+    from bayeswise.networks.learning.constraints import Constraints as Constraints
+    from bayeswise.networks.learning.constraints import Search as Search
+    from bayeswise.networks.learning.em.fitted_tables import FittedTables as FittedTables
+    from bayeswise.networks.learning.em.fitted_tables import fit_tables as fit_tables
+    from bayeswise.networks.learning.family_counts import FamilyCounts as FamilyCounts
+    from bayeswise.networks.learning.learned_network import learn as learn
+    from bayeswise.networks.learning.search.chow_liu_tree import chow_liu as chow_liu
+    from bayeswise.networks.learning.search.climbing import climb as climb
+    from bayeswise.networks.learning.search.climbing import hill_climbing as hill_climbing
+    from bayeswise.networks.learning.search.climbing import k2 as k2
+    from bayeswise.networks.learning.search.dynamic_programming import best_graph as best_graph
+    from bayeswise.networks.learning.search.scores import Scores as Scores
+    from bayeswise.networks.learning.strengths import EdgeProbabilities as EdgeProbabilities
+    from bayeswise.networks.learning.strengths import EdgeStrength as EdgeStrength
+    from bayeswise.networks.learning.strengths import EdgeStrengths as EdgeStrengths
+    from bayeswise.networks.learning.strengths import edge_probabilities as edge_probabilities
+    from bayeswise.networks.learning.strengths import edge_strengths as edge_strengths
+    from bayeswise.networks.learning.strengths import strengths_in_table as strengths_in_table
+
+__all__, __getattr__, __dir__ = late_names()

@@ -119,7 +119,7 @@ def learn(
     A column of more than 20 different numbers is cut into intervals, at its fifths or at --cuts; --number cuts a column
     of fewer, --category keeps the numbers as they are.
     """
-    from bayeswise.networks.learning.learn import coded_rows, cut_notes
+    from bayeswise.networks.learning.learned_network import coded_rows, cut_notes
 
     if output is None:
         raise UsageError("the network needs a place", fix="add -o network.bif")

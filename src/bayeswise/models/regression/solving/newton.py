@@ -9,18 +9,22 @@ student-t   (df + 1) / 2 log(1 + v^2 / (df scale^2))
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
+from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.special import cho_factor, cho_solve, gammaln
 from bayeswise.models.regression.solving.normal_equations import sparse_minimum, subgradient
 
 EPSILON = float(np.finfo(np.float64).eps)
+SMALL_SYSTEM = 64  # equations: LAPACK takes longer to be called than they take to be solved
+LEAST_PIVOT = 1e-7  # of a factor in scaled units; below, the matrix is singular
 
 
 @dataclass(frozen=True)
@@ -127,15 +131,18 @@ def _step(point: Point, penalty: Penalty) -> FloatArray:
 
 def solve_symmetric(matrix: FloatArray, right: FloatArray) -> FloatArray:
     """The solution by Cholesky; the shortest one in scaled units where the matrix is singular."""
+    if len(right) <= SMALL_SYSTEM:
+        found = np.empty(len(right))
+        if _kernels.solve_positive(matrix, right, found) > LEAST_PIVOT:
+            return found
     diagonal = np.diag(matrix)
     unit = np.sqrt(np.where(diagonal > 0, diagonal, 1.0))
     scaled = matrix / np.outer(unit, unit)
-    try:
-        factor = cho_factor(scaled, lower=True)
-        if np.diag(factor[0]).min() > 1e-7:
-            return np.asarray(cho_solve(factor, right / unit) / unit)
-    except LinAlgError:
-        pass
+    if len(right) > SMALL_SYSTEM:
+        with suppress(LinAlgError):
+            factor = cho_factor(scaled, lower=True)
+            if np.diag(factor[0]).min() > LEAST_PIVOT:
+                return np.asarray(cho_solve(factor, right / unit) / unit)
     return np.asarray(np.linalg.lstsq(scaled, right / unit, rcond=1e-13)[0] / unit)
 
 

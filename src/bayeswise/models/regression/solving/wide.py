@@ -16,6 +16,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import NotMergedError, SchemaError
+from bayeswise.foundation.threads import scipy_linalg
 from bayeswise.models.regression.features import Features, entries_of_moments, is_wide, refuse_no_room
 from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import FoundModel, RegressionFacts, evidence_of_learned_rows
@@ -64,10 +65,9 @@ def turned_rows(rows: Rows) -> TurnedRows:
     >>> np.abs(turned_rows(wide).rows.matrix).round(9).tolist()
     [[5.0]]
     """
-    from scipy.linalg import qr  # NumPy's makes three copies of the table on the way
-
     z = rows.matrix - rows.centre
     z /= rows.unit
+    qr = scipy_linalg().qr  # NumPy's makes three copies of the table on the way
     directions, lower = qr(z.T, mode="economic", overwrite_a=True, check_finite=False)
     n = lower.shape[0]  # directions (n, n_directions), lower (n_directions, n_rows)
     inside = Rows(np.ascontiguousarray(lower.T), rows.weights, np.zeros(n), np.ones(n))
