@@ -165,6 +165,25 @@ void rows_at(Cells<T> values, Places places, OutCells<T> rows) {
             rows.data()[r * n + c] = cells[places.data()[r] * row_step + c * column_step] + T(0);
 }
 
+// The first numbers below 2^62 of NumPy's default generator with the seed 0, twice each and one: as they were drawn
+// before they were made here. NumPy's generators take longer to import than a small table to learn.
+void odd_factors(OutHashes odd) {
+    using Wide = unsigned __int128;
+    constexpr auto wide = [](uint64_t high, uint64_t low) { return Wide{high} << 64 | low; };
+    constexpr Wide factor = wide(0x2360ed051fc65da4, 0x4385df649fccf645);
+    constexpr Wide step = wide(0x418ddadb3af71a82, 0x588133bc447873a9);
+    constexpr uint64_t most = (uint64_t{1} << 62) - 1;
+    Wide state = wide(0x1aa1b5345996452d, 0x09585eb7a69561e3);
+    for (std::size_t k = 0; k < odd.shape(0);) {
+        state = state * factor + step;
+        const uint64_t bits = static_cast<uint64_t>(state >> 64) ^ static_cast<uint64_t>(state);
+        const int turn = static_cast<int>(state >> 122);
+        const Wide product = Wide{bits >> turn | bits << (-turn & 63)} * most;
+        if (static_cast<uint64_t>(product) < (0 - most) % most) continue;  // so that all numbers are as frequent
+        odd.data()[k++] = 2 * (static_cast<uint64_t>(product >> 64) + 1) + 1;
+    }
+}
+
 template <typename T>
 void bind_type(nb::module_& m) {
     m.def("row_hashes", &row_hashes<T>, nb::arg("values").noconvert(), nb::arg("targets").noconvert(),
@@ -179,6 +198,7 @@ void bind_type(nb::module_& m) {
 void bind_row_order(nb::module_& m) {
     bind_type<double>(m);
     bind_type<float>(m);
+    m.def("odd_factors", &odd_factors, nb::arg("odd").noconvert(), "Odd numbers of 63 bits, always the same ones");
     m.def("places_by_hash", &places_by_hash, nb::arg("hashes").noconvert(), nb::arg("first"), nb::arg("last"),
           nb::arg("places").noconvert(), nb::arg("sorted").noconvert(),
           "The places of the hashes whose first byte is in a range, in ascending order, with these hashes");

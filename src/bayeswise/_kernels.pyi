@@ -412,6 +412,9 @@ HashArray: TypeAlias = npt.NDArray[np.uint64]
 def row_hashes(values: Values, targets: FloatArray, odd: HashArray, hashes: HashArray) -> None:
     """64 bits of the cells and the target of each row, with a factor for each of them; 0.0 and -0.0 are one value."""
 
+def odd_factors(odd: HashArray) -> None:
+    """Odd numbers of 63 bits, always the same ones: a prefix of one sequence for each size."""
+
 def places_by_hash(hashes: HashArray, first: int, last: int, places: IntArray, sorted: HashArray) -> None:
     """The places of the hashes whose first byte is in `first` to before `last`, ascending, and these hashes.
 

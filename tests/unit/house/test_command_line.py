@@ -175,7 +175,7 @@ import sys
 from bayeswise.cli import main
 code = main(["fit", {str(GOLF)!r}, "-t", "play", "-o", {str(model)!r}])
 heavy = {{"pydantic", "scipy", "sklearn", "duckdb", "narwhals", "pandas", "polars", "pyarrow", "matplotlib",
-    "numpy.ma"}}
+    "numpy.ma", "numpy.random"}}
 others = {{"networks.network", "networks.inference", "networks.learning.em", "networks.learning.learned_network"}}
 print("loaded:", code, *sorted((heavy | {{f"bayeswise.{{name}}" for name in others}}) & set(sys.modules)))
 """

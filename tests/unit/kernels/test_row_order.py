@@ -19,6 +19,12 @@ def hashes_in_numpy(matrix: Any, target: Any) -> Any:
     return mixed_bits(cells, odd[:-1]).sum(axis=1, dtype=np.uint64) + mixed_bits(beside, odd[-1])
 
 
+def test_factors_are_those_of_the_generator_of_numpy() -> None:
+    drawn = np.random.default_rng(0).integers(1, 1 << 62, 5_000, dtype=np.uint64)
+    assert odd_factors(5_000).tolist() == (2 * drawn + 1).tolist()
+    assert odd_factors(3).tolist() == odd_factors(5)[:3].tolist()
+
+
 def order_in_numpy(matrix: Any, target: Any, weights: Any) -> tuple[Any, Any, Any]:
     """Rows by hash, then by their cells; equal ones as one, with the weights added from the least."""
     weights = np.ones(len(matrix)) if weights is None else weights

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -206,11 +207,15 @@ class Candidate:
         if isinstance(inputs, AsTrees):
             return Member(self.name, inputs, inputs.regression(batch))
         rows, columns = (batch, schema) if inputs is None else (inputs.batch(batch), inputs.schema)
-        kind = kind_of_name(self.kind)
-        settings = kind.settings_type()(**self.settings)
+        learn, settings = kind_of_name(self.kind).learner_of_batches(), self._checked_settings
         with warnings.catch_warnings():  # a singular covariance is weighed by its left-out rows like all else
             warnings.simplefilter("ignore")
-            return Member(self.name, inputs, kind.learner_of_batches()([rows], columns, settings, **self.options))
+            return Member(self.name, inputs, learn([rows], columns, settings, **self.options))
+
+    @cached_property
+    def _checked_settings(self) -> Any:
+        """Those of its kind of model, checked once for all folds."""
+        return kind_of_name(self.kind).settings_type()(**self.settings)
 
     def inputs(self, batch: Batch, schema: Schema) -> Inputs | None:
         """What it sees of a row, as rows call for it; None where it sees the row as it is."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import Any, TypeVar
 
 import numpy as np
@@ -268,11 +267,10 @@ def row_hashes(matrix: FloatArray, target: Any) -> Any:
     return hashes
 
 
-@lru_cache(maxsize=16)
 def odd_factors(n: int) -> Any:
     """(n,) odd numbers, one for each cell of a row and one for its target."""
-    odd = np.random.default_rng(0).integers(1, 1 << 62, n, dtype=np.uint64) * 2 + 1
-    odd.flags.writeable = False
+    odd = np.empty(n, dtype=np.uint64)
+    _kernels.odd_factors(odd)
     return odd
 
 

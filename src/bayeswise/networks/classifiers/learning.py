@@ -93,8 +93,7 @@ def learned_network(
 
 def of_batches(batches: Sequence[Batch], schema: Schema, settings: NetworkSettings) -> NetworkClassifierModel:
     """The model of encoded rows, with the cuts and the graph that they ask for."""
-    empty = prepared(lambda: batches, schema, settings)
-    return replace(empty, statistics=empty.summary(batches))
+    return prepared(lambda: batches, schema, settings, learned=batches)
 
 
 learned_tan = partial(learned_network, structure="tan")
@@ -109,10 +108,11 @@ def prepared(
     settings: NetworkSettings,
     cuts: Mapping[str, Any] | None = None,
     counted: Counting | None = None,
+    learned: Iterable[Batch] = (),
 ) -> NetworkClassifierModel:
     """The model of no rows, with the cuts and the graph that encoded rows ask for: a sweep for each if need be.
 
-    `counted` answers requests about all rows where these rows are.
+    `counted` answers requests about all rows where these rows are. `learned` are rows that it has learned at once.
     """
     given = {name: tuple(float(cut) for cut in found) for name, found in (cuts or {}).items()}
     missing = [name for name in schema.numbers if name not in given]
@@ -122,11 +122,11 @@ def prepared(
     coding = Coding(schema, all_cuts)
     graph = found_graph(batches, coding, settings, counted)
     asked = request_of(coding, settings.needs, graph, settings.incomplete == "em")
-    nothing = summarise([], coding.coded, asked).statistics
+    counts = summarise(map(coding.batch, learned), coding.coded, asked).statistics
     target = schema.target.name if schema.target else "class"
     parents = None if graph is None else graph.to_names(coding.columns, target)
     by_hand = tuple(sorted(name for name in schema.numbers if name in given))
-    return NetworkClassifierModel(schema, settings, nothing, all_cuts, parents, by_hand)
+    return NetworkClassifierModel(schema, settings, counts, all_cuts, parents, by_hand)
 
 
 Batches = Callable[[], Iterable[Batch]]  # each call sweeps the rows anew

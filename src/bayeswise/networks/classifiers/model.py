@@ -251,8 +251,7 @@ class NetworkClassifierModel(Classifier):
         from bayeswise.networks.classifiers.learning import prepared
 
         given = {name: self.cuts[name] for name in self.given_cuts}
-        empty = prepared(lambda: iter(batches), self.schema, self.settings, given)
-        return replace(empty, statistics=empty.summary(batches))  # type: ignore[return-value]
+        return prepared(lambda: batches, self.schema, self.settings, given, learned=batches)  # type: ignore[return-value]
 
     def sample(self, n: int, seed: int | np.random.Generator = 0) -> dict[str, list[Any]]:
         """n rows drawn from the network, as columns; numbers as the intervals they were cut into."""

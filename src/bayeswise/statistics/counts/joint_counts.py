@@ -85,6 +85,9 @@ class JointCounts(Additive):
         for axis, vocabulary in enumerate(levels, start=1):
             others = tuple(k for k in range(len(levels) + 1) if k != axis)
             seen = np.asarray(~weight.is_zero().all(axis=others))
+            if vocabulary.is_canonical and seen.all() and declared[axis - 1] in (Vocabulary(), vocabulary):
+                canonical.append(vocabulary)
+                continue
             names = Vocabulary.of(
                 [*(level for level, kept in zip(vocabulary, seen, strict=True) if kept), *declared[axis - 1]]
             )

@@ -99,6 +99,7 @@ class _Climber:
         self.may = rules.allowed(scores.names)
         self.most = rules.most(self.n)
         self.fixed = rules.fixed(scores.names)
+        self.turnable = ~self.fixed & self.may.T
         self.edge = np.zeros((self.n, self.n), dtype=bool)  # [parent, child]
         self.led = np.eye(self.n, dtype=bool)  # [node, ancestor or itself]
         self.above: list[set[int]] = [set() for _ in range(self.n)]
@@ -113,12 +114,13 @@ class _Climber:
             )
         self.gain = np.full((self.n, self.n), -math.inf)
         self.fresh = np.zeros(self.n, dtype=bool)
+        self.known: dict[tuple[int, tuple[int, ...]], tuple[float, FloatArray]] = {}  # by node and parents
         self.n_changes = 0
         self.best = self.state()
 
     @property
     def score(self) -> float:
-        return math.fsum(self.now)
+        return math.fsum(self.now.tolist())
 
     @property
     def rounding(self) -> float:
@@ -150,23 +152,28 @@ class _Climber:
             progress("columns scored", node + 1, self.n)
 
     def refresh(self, node: int) -> None:
-        above = sorted(self.above[node])
-        self.now[node] = self.scores.family(node, above)
-        self.gain[:, node] = -math.inf
+        above = tuple(sorted(self.above[node]))
+        if (node, above) not in self.known:
+            self.known[node, above] = self._score_and_gains(node, above)
+        self.now[node], self.gain[:, node] = self.known[node, above]
+        self.fresh[node] = True
+
+    def _score_and_gains(self, node: int, above: tuple[int, ...]) -> tuple[float, FloatArray]:
+        """The score of a node under its parents, and (n,) what it gains by each change of them."""
+        now, gain = self.scores.family(node, above), np.full(self.n, -math.inf)
         candidates = np.flatnonzero(self.may[:, node] & ~self.edge[:, node])
         if len(candidates) and len(above) < self.most:
-            self.gain[candidates, node] = self.scores.additions(node, above, candidates.tolist()) - self.now[node]
+            gain[candidates] = self.scores.additions(node, above, candidates.tolist()) - now
         for other in above:
-            fewer = [each for each in above if each != other]
-            self.gain[other, node] = self.scores.family(node, fewer) - self.now[node]
-        self.fresh[node] = True
+            gain[other] = self.scores.family(node, [each for each in above if each != other]) - now
+        return now, gain
 
     def changes(self) -> tuple[FloatArray, FloatArray]:
         """(n, n) what it gains to add an edge or take it away, and to turn it round; minus infinity if not allowed."""
-        toggle = np.where(self.edge & self.fixed, -math.inf, self.gain)
-        toggle[self.edge.T | self.led] = -math.inf  # u -> v where v leads to u would close a circle
+        toggle = self.gain.copy()
+        toggle[self.edge & self.fixed | self.edge.T | self.led] = -math.inf  # u -> v closes a circle if v leads to u
         turn = np.full((self.n, self.n), -math.inf)
-        parents, children = np.nonzero(self.edge & ~self.fixed & self.may.T)
+        parents, children = np.nonzero(self.edge & self.turnable)
         turn[parents, children] = self.gain[parents, children] + self.gain[children, parents]
         return toggle, turn
 
@@ -174,17 +181,19 @@ class _Climber:
     def step(self, tabu: Collection[frozenset[int]], *, losing: bool) -> frozenset[int] | None:
         """Make the best change that is allowed: the two nodes, None if there is no such change."""
         toggle, turn = self.changes()
+        rounding = self.rounding
         for pair in tabu:
             one, other = pair
             for table in (toggle, turn):
                 table[one, other] = table[other, one] = -math.inf
+        best_toggle = float(toggle.max(initial=-math.inf))
         while True:
-            best = max(float(toggle.max(initial=-math.inf)), float(turn.max(initial=-math.inf)))
-            if best == -math.inf or (best <= self.rounding and not losing):
+            best = max(best_toggle, float(turn.max(initial=-math.inf)))
+            if best == -math.inf or (best <= rounding and not losing):
                 return None
             # Equal gains differ by rounding: the first in the order of columns is taken.
-            near = best - self.rounding
-            turned = not (toggle >= near).any()
+            near = best - rounding
+            turned = best_toggle < near
             parent, child = divmod(int(np.argmax((turn if turned else toggle) >= near)), self.n)
             if turned and self.leads_around(parent, child):
                 turn[parent, child] = -math.inf
