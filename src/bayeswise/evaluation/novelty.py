@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.values import dataclass
 from bayeswise.models.base.table_model import capabilities_of
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.encoding.encoder import BATCH_ROWS

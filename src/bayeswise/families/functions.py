@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -11,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.values import dataclass
 
 if TYPE_CHECKING:
     from bayeswise.families.belief_history import BeliefHistory

@@ -10,7 +10,6 @@ has rows. Which form a table has follows from its contents alone (`fitting`), so
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -18,6 +17,7 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import TooLargeError
 from bayeswise.foundation.exact import ExactArray, side_by_side
+from bayeswise.foundation.values import dataclass
 
 ALWAYS_DENSE = 1 << 20
 """Cells of a table that is never sparse: 8 MB, less than the program around it."""

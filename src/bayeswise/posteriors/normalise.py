@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -14,6 +13,7 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, row_number
 from bayeswise.foundation.logspace import log_sum_exp
+from bayeswise.foundation.values import dataclass
 from bayeswise.tables.schema.labels import Label
 
 Undefined = Literal["error", "prior", "uniform"]

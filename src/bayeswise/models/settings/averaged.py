@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.values import dataclass
 from bayeswise.models.settings.declaration import declared, setting
 from bayeswise.models.settings.naive_bayes import Counts, FamilyOptions, MEstimate, NaiveBayesSettings
 from bayeswise.store.fields import fits

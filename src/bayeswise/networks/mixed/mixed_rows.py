@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, MissingCellError, ParameterError
+from bayeswise.foundation.values import dataclass
 from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.statistics.numbers.scatter import Scatter
 from bayeswise.tables.batch import Batch
