@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -17,7 +18,6 @@ from bayeswise.acquisition.queries import Query, asking_action, savings_of_askin
 from bayeswise.acquisition.uncertainty import UNCERTAINTY, entropy
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -15,7 +16,6 @@ from bayeswise.acquisition.queries import refuse_below
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.progress import StepsBar
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import find_name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias, Unpack
 
@@ -13,7 +13,6 @@ from bayeswise.engines import summarise
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.threads import each
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.averaged_naive_bayes.model import averaged
 from bayeswise.models.naive_bayes.choices import factors_for
 from bayeswise.models.naive_bayes.model import NaiveBayesModel, request_of

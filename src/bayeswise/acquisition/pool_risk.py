@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,7 +26,6 @@ import numpy as np
 from bayeswise.acquisition.pool import Pool
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.numbers import interval, number
 from bayeswise.statistics.intervals import wilson
 from bayeswise.tables.batch import Batch

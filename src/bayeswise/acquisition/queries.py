@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -13,7 +14,6 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import Decisions
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import CostError, ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import shown
 from bayeswise.tables.schema.labels import Label
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
@@ -16,7 +16,6 @@ from bayeswise.decisions.costs.tables import numbers_of
 from bayeswise.decisions.posterior_tables import posterior_of, states_of
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
 from bayeswise.foundation.errors import CostError, KindError, ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.posteriors.prior import shifted
 from bayeswise.render.labels import distinct_texts
 from bayeswise.render.numbers import number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from math import factorial
 from typing import Any
 
@@ -16,7 +16,6 @@ from bayeswise.decisions.policy.feature_rule import least_risk
 from bayeswise.decisions.posterior_tables import posterior_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import shown
 from bayeswise.render.numbers import number
 from bayeswise.tables.schema.labels import Label

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from bayeswise.decisions.costs.cost_cells import plain_number
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, ParameterError
-from bayeswise.foundation.values import dataclass
 
 _PANELS, _NODES = 256, 8  # of the quadrature over quantiles
 _TAIL_LEVELS = 40  # panels that halve towards each end, as the tails are long there

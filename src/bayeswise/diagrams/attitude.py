@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -15,7 +16,6 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, TooLargeError
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks import Node
 from bayeswise.render.labels import guess
 from bayeswise.render.numbers import number

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ import numpy as np
 from bayeswise.diagrams.nodes import Utility
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import guess
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular

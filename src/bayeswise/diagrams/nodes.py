@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -13,7 +13,6 @@ from bayeswise.decisions import Costs
 from bayeswise.diagrams.nested import state_code
 from bayeswise.foundation.arrays import BoolArray
 from bayeswise.foundation.errors import CostError, NetworkError
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks import BeliefNetwork, Node
 from bayeswise.networks.node import LARGEST_TABLE
 from bayeswise.render.labels import guess

@@ -7,7 +7,7 @@ same thing: statistics to be merged, in any order, with the same bytes as a resu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import pairwise
 from typing import Any
@@ -17,7 +17,6 @@ import numpy as np
 from bayeswise.engines.request import Ask, Request
 from bayeswise.foundation.errors import NonFiniteError, SupportError, TooLargeError
 from bayeswise.foundation.threads import available, each
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics import Grouped, Product, Weights
 from bayeswise.statistics.counts.column_counts import CodedCounts
 from bayeswise.tables.batch import Batch, TextBlock

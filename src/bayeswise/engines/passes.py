@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -20,7 +21,6 @@ from bayeswise import statistics
 from bayeswise.engines.local import Summary, merged, of_no_rows, summarise
 from bayeswise.engines.request import Request
 from bayeswise.foundation.errors import BayeswiseError, NotStreamableError
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics import Grouped, Product
 from bayeswise.statistics.numbers.scatter import PairSums
 from bayeswise.tables.batch import Batch

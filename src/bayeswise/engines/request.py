@@ -12,10 +12,10 @@ merges the answers, and neither knows the other.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics import JointCounts
 from bayeswise.statistics.counts.column_counts import CodedCounts
 from bayeswise.tables.schema.labels import Vocabulary

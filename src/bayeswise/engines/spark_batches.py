@@ -10,6 +10,7 @@ import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -17,7 +18,6 @@ from numpy.typing import NDArray
 
 from bayeswise import _kernels
 from bayeswise.foundation.threads import ahead
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.source import RawColumn, Source
 from bayeswise.tables.sources.arrow import ArrowPiece, batches, from_pyarrow
 from bayeswise.tables.sources.table import ColumnPiece, TableSource

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.progress import Bar
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.held_out import AS_IT_IS, Folds, HeldOut, Progress, held_out, prior_of_model
 from bayeswise.posteriors.calibration_fits import LOG_LEAST
 from bayeswise.posteriors.prior import prior_by_state

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,6 @@ from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, stan
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.logspace import log
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.gaussian_bayes.building import estimated
 from bayeswise.models.gaussian_bayes.class_moments import Columns
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel

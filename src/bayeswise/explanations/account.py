@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,7 +13,6 @@ import numpy as np
 from bayeswise.explanations.balance import Balance, weigh
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.render.labels import shown
 from bayeswise.render.plain import Tabular, json_number, json_value

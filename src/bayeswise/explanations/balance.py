@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,6 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
 from bayeswise.foundation.logspace import log_sum_exp
-from bayeswise.foundation.values import dataclass
 from bayeswise.posteriors.normalise import odds_of, probability_of
 from bayeswise.render.labels import shown
 from bayeswise.render.numbers import probability as probability_text

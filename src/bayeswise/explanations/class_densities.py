@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, Literal
@@ -13,7 +14,6 @@ from bayeswise.families.distributions import of_mapping
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
-from bayeswise.foundation.values import dataclass
 from bayeswise.posteriors.line_regions import BayesError, Regions, regions
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import prior_by_state

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,6 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import KindError, ParameterError
 from bayeswise.foundation.logspace import log
-from bayeswise.foundation.values import dataclass
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.plain import Tabular

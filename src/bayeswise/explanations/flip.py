@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
@@ -32,7 +33,6 @@ from bayeswise.explanations.answered import AnsweredAccount
 from bayeswise.explanations.balance import value_text
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import shown
 from bayeswise.render.plain import json_value
 from bayeswise.tables.schema.labels import Label, find_state

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,6 @@ import numpy as np
 
 from bayeswise.explanations.balance import value_text
 from bayeswise.foundation.errors import ImpossibleEvidenceError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import shown
 from bayeswise.render.numbers import decimal_text, fraction_text
 from bayeswise.render.plain import Tabular, json_value

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from bayeswise.decisions.decide import costs_and_prior
 from bayeswise.exports import gaussian, mixtures, naive_bayes, networks, regression
 from bayeswise.exports.row_inputs import Row, TableRow
 from bayeswise.foundation.errors import ExportError, KindError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.base.table_model import TableModel
 from bayeswise.models.calibrated import CalibratedModel

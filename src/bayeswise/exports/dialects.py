@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from bayeswise.foundation.errors import ExportError, NotInstalledError, ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.expression import Levels
 from bayeswise.render.labels import guess, is_broken
 from bayeswise.tables.schema.labels import Label

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,6 @@ from bayeswise.families.functions import seen
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.earlier_names import earlier
 from bayeswise.foundation.errors import FitError, ParameterError, SupportError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.plain import Tabular
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -23,7 +24,6 @@ from bayeswise.foundation.errors import ParameterError, PriorError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.special import expit
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.schema.labels import Label, Vocabulary
 
 

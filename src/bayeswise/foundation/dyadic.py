@@ -7,6 +7,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 from typing import Any
@@ -16,7 +17,6 @@ from numpy.typing import ArrayLike
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, ObjectArray
 from bayeswise.foundation.exact import ExactArray, object_array, quotient
-from bayeswise.foundation.values import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,6 +10,7 @@ has rows. Which form a table has follows from its contents alone (`fitting`), so
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -17,7 +18,6 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import TooLargeError
 from bayeswise.foundation.exact import ExactArray, side_by_side
-from bayeswise.foundation.values import dataclass
 
 ALWAYS_DENSE = 1 << 20
 """Cells of a table that is never sparse: 8 MB, less than the program around it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, TooLargeError
 from bayeswise.foundation.logspace import log
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.averaged_naive_bayes.evidence import evidence_of, model_of, refuse_other_rows
 from bayeswise.models.base.table_model import capabilities_of, classes_of
 from bayeswise.models.held_out import held_out

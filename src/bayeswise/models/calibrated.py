@@ -7,7 +7,7 @@ go later change the model and leave the calibration as it was; `age` says what i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
@@ -16,7 +16,6 @@ from bayeswise.explanations.account import Account, CalibratedAccount
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, KindError, SchemaError
 from bayeswise.foundation.threads import limit_threads
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.base.probability_model import ProbabilityModel
 from bayeswise.models.base.table_model import (
     Capabilities,

@@ -7,7 +7,7 @@ A fold is a subtraction where the statistics say everything about the model. Wha
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,7 +15,6 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError, TooLargeError, row_number
 from bayeswise.foundation.logspace import log
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.base.classifier import Classifier, are_batches
 from bayeswise.models.base.spread_rows import columns_of_answer
 from bayeswise.models.base.table_model import TableModel, capabilities_of, leaves_rows_out

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NetworkError, ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.arguments import names_of
 from bayeswise.networks.node import LARGEST_TABLE, checked
 

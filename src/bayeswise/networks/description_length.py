@@ -8,13 +8,13 @@ Dirichlet(1) ("evidence"), half log2 N for each free number ("two-part"), or the
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.description_length.bits import Code, DescriptionLength, Part, counted_bits
 from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.network import BeliefNetwork

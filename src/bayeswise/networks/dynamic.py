@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, NetworkError, ParameterError, TooLargeError
 from bayeswise.foundation.late import LateFunction
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.arguments import names_of, whole_number
 from bayeswise.networks.inference.distribution import Distribution
 from bayeswise.networks.inference.engine import Finding

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from typing import Any, TypeAlias
@@ -16,7 +17,6 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NetworkError, ParameterError, SchemaError
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.schema.labels import Label, Vocabulary, as_label, find_state, label_of, label_type_of
 
 Evidence: TypeAlias = Mapping[str, Any]  # the state of each node that was observed

@@ -8,6 +8,7 @@ distribution with these marginals that is nearest to the network.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -21,7 +22,6 @@ from bayeswise.foundation.errors import (
     SchemaError,
     quoted,
 )
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.node import Evidence, Soft, place_of_state
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import guess

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log_sum_exp
-from bayeswise.foundation.values import dataclass
 from bayeswise.posteriors.normalise import probability_of
 
 LOG_LEAST = float(np.log(np.nextafter(0.0, 1.0)))

@@ -6,6 +6,7 @@ A map gives a score to each state, from log space to log space; the scores, norm
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,6 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
-from bayeswise.foundation.values import dataclass
 from bayeswise.posteriors.calibration_fits import LOG_LEAST
 from bayeswise.posteriors.normalise import log_posterior, normalise
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from itertools import combinations, pairwise
 from typing import Any, Literal
 
@@ -11,7 +12,6 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.logspace import log
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.schema.labels import Label
 
 _QUANTILES = 400  # of each state, between which at most one change of action is looked for at a time

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, NoReturn
 
 import numpy as np
@@ -13,7 +14,6 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, row_number
 from bayeswise.foundation.logspace import log_sum_exp
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.schema.labels import Label
 
 Undefined = Literal["error", "prior", "uniform"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -10,7 +11,6 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.special import beta_quantile, normal_quantile, student_quantile
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.numbers import interval, number
 
 _LEAST, _MOST = 1e-140, 1e140  # between which squares and sums of many numbers are safe

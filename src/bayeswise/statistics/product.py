@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import compress
 from typing import Any, Generic, TypeVar
 
@@ -12,7 +12,6 @@ import numpy as np
 from bayeswise.foundation.arrays import IntArray
 from bayeswise.foundation.errors import KindError, SchemaError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics.protocol import fingerprint
 from bayeswise.tables.schema.labels import Vocabulary
 

@@ -14,13 +14,13 @@ from __future__ import annotations
 
 import math
 import re
+from dataclasses import dataclass
 from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from bayeswise.foundation.errors import StoreError
-from bayeswise.foundation.values import dataclass
 from bayeswise.store.parsing import parse_json
 
 Tensor: TypeAlias = np.ndarray[Any, Any]

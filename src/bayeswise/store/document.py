@@ -20,7 +20,7 @@ import hashlib
 import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import is_dataclass
+from dataclasses import dataclass, is_dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
 
@@ -29,7 +29,6 @@ import numpy as np
 from bayeswise.foundation.errors import BayeswiseError, StoreError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.foundation.sparse import SparseExact
-from bayeswise.foundation.values import dataclass
 from bayeswise.store.container import Tensor, Tensors, little_endian, packable, same_bytes, type_name
 from bayeswise.store.fields import by_stored_name, check_field, expected, stored_name, written
 from bayeswise.store.parsing import Tree, tree_bytes

@@ -18,6 +18,7 @@ import re
 import stat
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
@@ -27,7 +28,6 @@ import numpy as np
 from bayeswise.foundation.errors import ParameterError, StoreError
 from bayeswise.foundation.exact import ExactArray, side_by_side
 from bayeswise.foundation.sparse import ALWAYS_DENSE, SparseExact, fitting
-from bayeswise.foundation.values import dataclass
 from bayeswise.store.container import (
     FILE_TYPES,
     HEAD_BYTES,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from bayeswise._kernels import Profiler
 from bayeswise.foundation.errors import SourceError, row_number
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.schema.labels import Label
 
 Storage: TypeAlias = Literal[

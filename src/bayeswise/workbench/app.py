@@ -14,6 +14,7 @@ import threading
 import webbrowser
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing
+from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
@@ -25,7 +26,6 @@ from starlette.exceptions import HTTPException
 
 from bayeswise import __version__
 from bayeswise.foundation.errors import BayeswiseError, UsageError, legible
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.page import page as html_page
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.messages import Problem, status_of

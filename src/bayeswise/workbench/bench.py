@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.decisions.costs.warnings import CostWarning
 from bayeswise.foundation.errors import FitError, KindError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.base.table_model import capabilities_of
 from bayeswise.models.files import load
 from bayeswise.workbench.pages.jobs import Jobs

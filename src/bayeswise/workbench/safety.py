@@ -13,11 +13,9 @@ import hmac
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlencode
-
-from bayeswise.foundation.values import dataclass
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,7 +12,6 @@ from bayeswise.cli.options.reading import Kinds
 from bayeswise.cli.options.settings import option, settings_of
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import ParameterError, PriorError, UsageError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.base.facts import (
     calibration_of,
     class_prior,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.cli.options.pairs import by_name
@@ -11,7 +11,6 @@ from bayeswise.cli.options.reading import Watched, null_words
 from bayeswise.cli.output.writing import say
 from bayeswise.explanations import Account
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.encoding.one_row import typed_batch

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import KindError, UsageError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import is_broken
 
 if TYPE_CHECKING:

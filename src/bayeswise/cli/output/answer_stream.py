@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from bayeswise.cli.options.reading import Watched
 from bayeswise.cli.output.table_text import guarded
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, TooFewRowsError, UsageError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import probability_names
 from bayeswise.render.plain import json_number
 from bayeswise.tables.batch import MISSING, Batch

@@ -6,7 +6,7 @@ That are limits on actions, rows that are unknown, and priors of the rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,6 @@ from bayeswise.evaluation.novelty import ModelTail
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.progress import Bar
-from bayeswise.foundation.values import dataclass
 from bayeswise.posteriors.prior import estimate_prior, shifted
 from bayeswise.render.labels import probability_names
 from bayeswise.render.numbers import number

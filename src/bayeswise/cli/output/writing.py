@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, TypeAlias, TypeVar
@@ -17,7 +18,6 @@ import typer
 
 from bayeswise.foundation.atomic import check_writable, replacing
 from bayeswise.foundation.errors import StoreError, UsageError, legible
-from bayeswise.foundation.values import dataclass
 
 if TYPE_CHECKING:
     from bayeswise.cli.output.table_form import Text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -25,7 +26,6 @@ from bayeswise.decisions.costs.expressions import Expression
 from bayeswise.decisions.costs.warnings import cost_warnings, warn_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import closest, guess, markup, shown
 from bayeswise.tables.schema.labels import Label, label_key, label_of
 

@@ -6,7 +6,7 @@ import json
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,6 @@ from bayeswise.decisions.costs.tables import costs_in, costs_of_document, read_d
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, PriorError
 from bayeswise.foundation.file_bytes import is_stream, name_of
-from bayeswise.foundation.values import dataclass
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import guess, shown
 from bayeswise.tables.schema.labels import Label

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError
-from bayeswise.foundation.values import dataclass
 
 _LONGEST = 1000  # characters
 _WORDS = re.compile(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,7 +15,6 @@ from bayeswise.decisions.costs.tables import read_toml
 from bayeswise.decisions.number_actions import Expectation, absolute_action, one_number, pinball_action, squared_action
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import guess, shown
 
 _SHAPES = "write under = 9 and over = 1, or loss = 'squared' or 'absolute'"

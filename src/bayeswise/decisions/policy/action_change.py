@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from bayeswise.explanations.answered import AnsweredAccount
 from bayeswise.explanations.flip import Changes
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.logspace import log_sum_exp
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.schema.labels import Label
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,6 @@ import numpy as np
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.policy.envelope import lower_envelope
 from bayeswise.foundation.errors import CostError, ParameterError, PriorError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import shown
 from bayeswise.render.numbers import decimal_text, exact
 from bayeswise.render.plain import Tabular

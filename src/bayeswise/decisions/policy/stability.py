@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import columns_for, decide_rows
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.posteriors.normalise import check_posterior
 from bayeswise.render.numbers import number
 

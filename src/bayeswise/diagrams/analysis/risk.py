@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +12,6 @@ import numpy as np
 from bayeswise.diagrams.attitude import Attitude, sum_nodes
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks import BeliefNetwork
 from bayeswise.render.numbers import interval, number
 from bayeswise.render.plain import Tabular

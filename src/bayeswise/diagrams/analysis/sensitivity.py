@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ from bayeswise.diagrams.solving.solution import Solution, policies_of
 from bayeswise.diagrams.solving.solve import evidence_codes, policy_tables, solver_for
 from bayeswise.diagrams.solving.solver import Outcome
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular
 

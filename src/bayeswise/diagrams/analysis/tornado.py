@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.diagrams.analysis.entries import Entry, entries
 from bayeswise.diagrams.analysis.sensitivity import Moved
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import guess
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular

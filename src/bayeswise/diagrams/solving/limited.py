@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import NamedTuple, Protocol
 
@@ -20,7 +20,6 @@ from bayeswise.diagrams.solving.ordering import relevant_decisions, requisite
 from bayeswise.diagrams.solving.solver import Choice, Numbers, Outcome, Solver, Structure, spread_allowed
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import TooLargeError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.numbers import number
 
 STARTS = 20

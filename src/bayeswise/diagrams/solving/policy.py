@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -12,7 +12,6 @@ import numpy as np
 from bayeswise.diagrams.nested import option_table
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.node import checked
 from bayeswise.render.labels import guess, shown
 from bayeswise.render.numbers import number

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -29,7 +30,6 @@ from bayeswise.diagrams.solving.solver import (
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.directed_graph import ancestors_of, children_of
 from bayeswise.foundation.errors import TooLargeError
-from bayeswise.foundation.values import dataclass
 
 _WIDEST = 500.0  # tolerances: exp(-500) times small probabilities is still a double
 

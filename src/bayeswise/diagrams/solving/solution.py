@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,6 @@ from bayeswise.diagrams.solving.policy import Policy
 from bayeswise.diagrams.solving.solver import Choice, Outcome
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks import BeliefNetwork, Distribution, Node
 from bayeswise.render.labels import guess, shown
 from bayeswise.render.numbers import number

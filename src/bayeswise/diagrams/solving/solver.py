@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -26,7 +26,6 @@ from bayeswise.diagrams.solving.remaining import Gain, Remaining
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.directed_graph import ancestors_of
 from bayeswise.foundation.errors import TooLargeError
-from bayeswise.foundation.values import dataclass
 
 _GAINS = ("utility", "value")
 TIE = 1e-13  # of the mean size of what is added up: closer than this is rounding, and the first option wins

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ import numpy as np
 from bayeswise.diagrams.solving.policy import Policy, lined_up
 from bayeswise.diagrams.solving.solution import Solution
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular

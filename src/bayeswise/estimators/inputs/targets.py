@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any
 
@@ -13,7 +14,6 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import DataError, ParameterError, PriorError, row_number
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.encoding.row_weights import checked_weights, refuse_all_zero
 from bayeswise.tables.schema.inference import MOST_CODES
 from bayeswise.tables.schema.labels import Label, Vocabulary

@@ -6,12 +6,13 @@ checked first: Cholesky may succeed on columns that are exactly collinear, and i
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import FitError, ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics.numbers.moments import Divisor
 from bayeswise.statistics.numbers.scatter import Scatter
 

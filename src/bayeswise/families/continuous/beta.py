@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,7 +15,6 @@ from bayeswise.families.priors import BetaPrior, WithoutConjugatePrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, OneLine, Rows, Support, reasons, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.special import digamma, polygamma
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.expression import Expression, below, both, choose, log_one_plus, number
 from bayeswise.statistics.numbers.kernel_numbers import log_of, log_one_minus
 from bayeswise.statistics.numbers.moments import Moments

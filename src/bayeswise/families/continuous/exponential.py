@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,7 +27,6 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import ExportError
 from bayeswise.foundation.logspace import log
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.expression import Expression, at_most, bounded, choose, log_one_plus, number
 from bayeswise.statistics.numbers.moments import Moments
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -35,7 +35,6 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.special import digamma, gammaln, polygamma
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.expression import Expression, below, bounded, choose, number
 from bayeswise.render.expression import log as log_expression
 from bayeswise.statistics.numbers.kernel_numbers import log_of

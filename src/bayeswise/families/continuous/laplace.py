@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,6 @@ from bayeswise.families.protocol import Estimate, ExponentialForm, OneLine, Rows
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.expression import Expression, absolute, bounded
 from bayeswise.statistics.numbers.sample import Sample
 

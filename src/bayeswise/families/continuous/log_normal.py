@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -26,7 +26,6 @@ from bayeswise.families.protocol import (
 )
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.logspace import log
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.expression import Expression, log_of_positive
 from bayeswise.statistics.numbers.kernel_numbers import log_of
 from bayeswise.statistics.numbers.moments import Moments

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import combinations_with_replacement
 from typing import ClassVar, Literal, TypeAlias
 
@@ -34,7 +34,6 @@ from bayeswise.families.protocol import (
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics.numbers.scatter import Scatter
 from bayeswise.store.fields import stored_field
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -20,7 +21,6 @@ from bayeswise.families.protocol import (
     refuse_unless,
 )
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics.numbers.moments import Moments
 
 

@@ -8,7 +8,7 @@ more of the weight lies on one value: then it grows without bound as the scale g
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -32,7 +32,6 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.special import digamma, polygamma
 from bayeswise.foundation.threads import each
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.expression import Expression, log_bell, log_one_plus, square, standardised
 from bayeswise.statistics.numbers.sample import Sample
 from bayeswise.store.fields import stored_field

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,7 +14,6 @@ from bayeswise.families.priors import BetaPrior, Chance, WithBetaPrior
 from bayeswise.families.protocol import ExponentialForm, Rows, Support, is_whole, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.exact import DIGIT_BITS, ExactArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.expression import Expression, at_most, both, equal, floor, number, times_log
 from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.statistics.product import Product

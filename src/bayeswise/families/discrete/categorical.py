@@ -6,6 +6,7 @@ Smoothing is a prior: see `Dirichlet.laplace`, `Dirichlet.lidstone` and `Dirichl
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +20,6 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import ParameterError, PriorError
 from bayeswise.foundation.logspace import log
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics.counts.level_counts import Counts
 from bayeswise.tables.batch import UNSEEN
 from bayeswise.tables.schema.labels import Label, Vocabulary

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -12,7 +13,6 @@ from bayeswise.families.priors import BetaPrior, Chance, WithBetaPrior
 from bayeswise.families.protocol import ExponentialForm, Extent, Rows, Support, is_whole, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.expression import Expression, log_rising, number, times_log
 from bayeswise.statistics.numbers.moments import Moments
 

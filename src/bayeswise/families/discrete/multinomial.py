@@ -5,6 +5,7 @@ A row is a vector of counts. Its length, the number of words, is not modelled: p
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,7 +19,6 @@ from bayeswise.families.protocol import Estimate, ExponentialForm, Support, is_w
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError, SupportError
 from bayeswise.foundation.logspace import log
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics.counts.word_counts import Cells, WordCounts
 from bayeswise.tables.schema.labels import Vocabulary
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -27,7 +28,6 @@ from bayeswise.families.protocol import (
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.special import gammaln
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.expression import IMPOSSIBLE, Expression, at_most, choose, log_rising, number
 from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.statistics.product import Product

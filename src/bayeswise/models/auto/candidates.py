@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.auto.boosted_trees import AsTrees
 from bayeswise.models.auto.boosting import Growth, TreesInFolds
 from bayeswise.models.auto.inputs import AsNumbers, WithoutTexts

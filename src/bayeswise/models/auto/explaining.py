@@ -16,7 +16,7 @@ of its own.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,7 +26,6 @@ from bayeswise.explanations.alternatives import number_grid
 from bayeswise.explanations.answered import AnsweredAccount
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import KindError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.auto.candidates import Member
 from bayeswise.models.auto.inputs import AsNumbers
 from bayeswise.posteriors.normalise import log_posterior

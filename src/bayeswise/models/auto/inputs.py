@@ -9,7 +9,7 @@ Pairs of columns that say more together than one by one are crossed: products of
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -17,7 +17,6 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import SchemaError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.auto.text_words import presence, telling_words
 from bayeswise.models.description_length.bits import codes_of, cut_points
 from bayeswise.store.fields import added_later

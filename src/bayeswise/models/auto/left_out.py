@@ -7,14 +7,13 @@ left-out posterior that saw its row would be too good.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.logspace import log
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.auto.candidates import Candidate, Member
 from bayeswise.models.auto.text_words import best_word_weight
 from bayeswise.posteriors.normalise import log_posterior

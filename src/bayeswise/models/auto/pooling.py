@@ -17,11 +17,12 @@ are better by more than sum_k max(g_k d - PULL K d^2) over d >= -v_k, where g is
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import SchemaError
-from bayeswise.foundation.values import dataclass
 from bayeswise.posteriors.normalise import log_posterior
 
 PULL = 0.3  # nats for each member whose weight is 1 / sqrt(K) away from 1 / K

@@ -12,10 +12,11 @@ certificate.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.foundation.values import dataclass
 
 PULL = 0.3  # pseudo-rows, shared by all members
 HOPELESS = 3.0  # times the least log-loss: a candidate above has no part in the mixture

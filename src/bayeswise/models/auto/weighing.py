@@ -7,7 +7,7 @@ have not seen the row, in five folds.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +15,6 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.threads import algebra_on_one_thread
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.auto.pooling import LogLinear, least_share, pooled, with_least
 from bayeswise.models.auto.stacking import hopeful, risks, stacked
 from bayeswise.posteriors.calibration import fit_calibration, turns

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from bayeswise.families.continuous.normal import LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.averaged_naive_bayes.categories import AveragedTable
 from bayeswise.models.averaged_naive_bayes.mixing import log_average, log_mixture, log_structure_prior
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, averaged

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,6 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.special import betaln, gammaln
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.naive_bayes.factors import LinearTerm, Scores
 from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.batch import Batch

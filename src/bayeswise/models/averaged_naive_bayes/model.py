@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,7 +11,6 @@ import numpy as np
 
 from bayeswise.engines import of_no_rows
 from bayeswise.foundation.errors import NotFittedError, ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.averaged_naive_bayes.categories import averaged_categories
 from bayeswise.models.averaged_naive_bayes.category_pairs import CategoryPairs, PairedNumbers, with_pairs
 from bayeswise.models.averaged_naive_bayes.mixing import (

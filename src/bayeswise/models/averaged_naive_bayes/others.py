@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -12,7 +13,6 @@ from bayeswise.explanations.account import Contribution
 from bayeswise.families.distributions import kinds_of_one_number
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of
 from bayeswise.models.naive_bayes.factors import pseudo_rows_of
 from bayeswise.models.naive_bayes.others import FamilyScores, without_each_row

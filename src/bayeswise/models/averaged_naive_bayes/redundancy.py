@@ -13,12 +13,11 @@ all pairs of classes, each as often as it is met, and at most 1.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.foundation.values import dataclass
 
 _BLOCK_CELLS = 1 << 13  # classes x rows x columns at a time
 

@@ -9,6 +9,7 @@ which is less sure of itself than the m-fold product: a word that was met once i
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -17,7 +18,6 @@ import numpy as np
 from bayeswise.explanations.account import Contribution
 from bayeswise.families.arithmetic.stable_functions import log_gamma_ratio
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.averaged_naive_bayes.mixing import AveragedScores, Cells
 from bayeswise.models.naive_bayes.factors import Leaving
 from bayeswise.models.naive_bayes.words import WordScores

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -24,7 +24,6 @@ from bayeswise.foundation.errors import (
 )
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.threads import limit_threads
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.base.probability_model import ProbabilityModel
 from bayeswise.models.base.table_model import Capabilities, ScoredRows, capabilities_of
 from bayeswise.models.forgetting import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,7 +13,6 @@ import numpy as np
 from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NoSuchAnswerError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.base.table_model import ScoredRows, TableModel, where_rows_are
 from bayeswise.posteriors.normalise import Posterior, log_posterior, shares_of
 from bayeswise.render.plain import Tabular

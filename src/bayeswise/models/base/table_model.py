@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from importlib import import_module
 from typing import Any, ClassVar, TypeVar, cast
@@ -14,7 +14,6 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import FitError, NoSuchAnswerError, ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.encoding.one_row import RowEncoder, row_in, swept_for

@@ -12,6 +12,7 @@ O(n + k) steps (Kontkanen and Myllymaki 2007):
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cache
 from numbers import Real
 from typing import Any, Literal
@@ -25,7 +26,6 @@ from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, stir
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import DataError, NonFiniteError, ParameterError
 from bayeswise.foundation.special import xlogy
-from bayeswise.foundation.values import dataclass
 
 Code = Literal["evidence", "two-part", "nml"]
 CODES: tuple[Code, ...] = ("evidence", "two-part", "nml")

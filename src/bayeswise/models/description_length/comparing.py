@@ -9,7 +9,7 @@ of a larger one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -21,7 +21,6 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArr
 from bayeswise.foundation.errors import FitError
 from bayeswise.foundation.exact import stacked
 from bayeswise.foundation.special import gammaln
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.averaged_naive_bayes.category_pairs import PairedNumbers, with_pairs
 from bayeswise.models.averaged_naive_bayes.model import averaged
 from bayeswise.models.description_length.bits import Part

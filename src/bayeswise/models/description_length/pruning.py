@@ -10,13 +10,13 @@ for its classes. Costs add up over nodes, so that going up from the leaves once 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.description_length.bits import DescriptionLength, Part, nml_bits
 from bayeswise.models.description_length.tree import TreeNode
 from bayeswise.tables.schema.labels import Label

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.display import Display, label, titled
 from bayeswise.render.labels import shown
 from bayeswise.render.numbers import count, number

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -10,7 +11,6 @@ from bayeswise.families.arithmetic.stable_functions import gap_between, mean_bet
 from bayeswise.families.continuous.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooFewRowsError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.gaussian_bayes.class_moments import ClassMoments, Columns, diagonals
 from bayeswise.models.gaussian_bayes.densities import Densities
 from bayeswise.models.gaussian_bayes.spread import (

@@ -11,7 +11,7 @@ that is what is computed, so that posteriors stay exact however far out a row li
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -24,7 +24,6 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import NonFiniteError
 from bayeswise.foundation.logspace import log, log_sum_exp
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.gaussian_bayes.class_moments import Columns
 from bayeswise.models.gaussian_bayes.spread import Spread
 

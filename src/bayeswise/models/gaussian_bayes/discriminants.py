@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
@@ -24,7 +25,6 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, NonFiniteError, ParameterError
 from bayeswise.foundation.special import ndtr
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.gaussian_bayes.class_moments import ClassMoments
 from bayeswise.models.gaussian_bayes.densities import Densities
 from bayeswise.models.gaussian_bayes.spread import diagonal_spread, refuse_square, spread_of

@@ -17,7 +17,7 @@ which it completes the tables without each of several rows together.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +26,6 @@ from bayeswise.engines import summarise
 from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_gamma_ratio
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.logspace import log_sum_exp
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.gaussian_bayes.building import Estimate, densities, estimated
 from bayeswise.models.gaussian_bayes.class_moments import class_moments_of_each
 from bayeswise.models.gaussian_bayes.densities import LOG_PI, Densities

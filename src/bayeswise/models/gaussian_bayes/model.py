@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,7 +16,6 @@ from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_
 from bayeswise.families.continuous.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, NonFiniteError, NotFittedError, SchemaError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.base.classifier import Classifier, only_column
 from bayeswise.models.base.probability_model import Gaussians, ParameterCounts, parameter_counts, shares_in_ranges
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping
+from dataclasses import dataclass
 from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 
 _FIX = "give a label, or probabilities by label with sum 1"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, Unpack
 
@@ -10,7 +11,6 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError, SchemaError, TooFewRowsError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.hypotheses.boundaries import (
     ANY,
     MOST_CONCEPTS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -14,7 +14,6 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, PriorError
 from bayeswise.foundation.logspace import log, log_sum_exp
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.hypotheses.combining import Answers, Combined, combine
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import SUM_TOLERANCE

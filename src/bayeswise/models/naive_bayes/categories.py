@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -15,7 +16,6 @@ from bayeswise.families.priors import Dirichlet
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.sparse import SparseExact
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.models.settings.naive_bayes import MEstimate, NaiveBayesSettings
 from bayeswise.statistics import ColumnCounts, Counts

@@ -8,7 +8,7 @@ log p(column | classes, family) then weighs fit against flexibility by itself.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Any
 
@@ -20,7 +20,6 @@ from bayeswise.families.distributions import kinds_of_one_number
 from bayeswise.families.protocol import Extent
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.counted_columns import CountedColumns
 from bayeswise.models.naive_bayes.factors import Factor

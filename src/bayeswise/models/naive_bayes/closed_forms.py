@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -23,7 +24,6 @@ from bayeswise.families.continuous.normal import Normal
 from bayeswise.families.distributions import distribution, parameters_at
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.naive_bayes.categories import CategoryScores, CategoryTable, ColumnCells
 from bayeswise.models.naive_bayes.factors import LinearTerm, Scores
 from bayeswise.models.naive_bayes.normal_columns import NormalScores

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from bayeswise import _kernels
 from bayeswise.engines import Request
 from bayeswise.explanations.account import Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.naive_bayes.factors import LinearTerm
 from bayeswise.models.naive_bayes.words import TextModel, Words, WordScores
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings

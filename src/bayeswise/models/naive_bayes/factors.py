@@ -8,6 +8,7 @@ column are the conjugate prior of its family.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -15,7 +16,6 @@ import numpy as np
 from bayeswise.engines import Request
 from bayeswise.explanations.account import Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.batch import Batch

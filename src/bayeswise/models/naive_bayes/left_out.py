@@ -10,7 +10,7 @@ is kept is its root, the norm of the deviations: that never leaves the range of 
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -21,7 +21,6 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArr
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import NotMergedError
 from bayeswise.foundation.logspace import log_sum_exp
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.naive_bayes.factors import Leaving
 from bayeswise.statistics import Moments
 from bayeswise.tables.batch import Batch

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -14,7 +14,6 @@ from bayeswise.engines.local import over_ranges
 from bayeswise.explanations.account import REST_OF_TEXT, Account, Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.base.classifier import Classifier, are_batches, as_targets, only_column, refuse_calibrated
 from bayeswise.models.base.probability_model import ParameterCounts, parameter_counts, shares_in_ranges
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are

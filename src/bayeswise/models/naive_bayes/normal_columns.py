@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Any
@@ -16,7 +17,6 @@ from bayeswise.explanations.account import Contribution
 from bayeswise.explanations.alternatives import class_ends, number_grid
 from bayeswise.families.continuous.normal import LOG_TWO_PI, Normal, NormalParameters
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm, Scores
 from bayeswise.models.naive_bayes.left_out import log_left_out
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings

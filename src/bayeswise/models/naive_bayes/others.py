@@ -9,7 +9,7 @@ value. A class without rows takes the whole column's estimate; if that has no de
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,6 @@ from bayeswise.explanations.account import Contribution
 from bayeswise.explanations.alternatives import short_numbers
 from bayeswise.families.protocol import Estimate
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.naive_bayes.factors import LinearTerm, pseudo_rows_of
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics.numbers.extents import Span

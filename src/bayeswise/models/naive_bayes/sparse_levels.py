@@ -7,6 +7,7 @@ the scores take as much room as the rows did, and not classes times levels.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -14,7 +15,6 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.sparse import SparseExact, refuse_dense
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.naive_bayes.categories import ColumnCells, ColumnTables, PseudoRows, log_ratio
 from bayeswise.statistics.counts.column_levels import Form
 from bayeswise.tables.schema.labels import Vocabulary

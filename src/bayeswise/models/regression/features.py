@@ -10,7 +10,7 @@ with a missing cell teach nothing, and with missing="error" it is an error.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -26,7 +26,6 @@ from bayeswise.foundation.errors import (
     TooLargeError,
     row_number,
 )
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.notes import keep

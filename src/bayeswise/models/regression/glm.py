@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import SchemaError, SupportError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.regression.features import Features, refuse_extreme
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.regression_model import FoundModel, RegressionFacts

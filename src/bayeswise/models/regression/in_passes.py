@@ -7,7 +7,7 @@ its derivatives at the weights of a step of Newton's method.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, reduce
 from typing import Any, ClassVar, TypeVar
@@ -17,7 +17,6 @@ import numpy as np
 from bayeswise.engines.passes import REPORT_TYPES, columns_of, statistic_types
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.regression import glm
 from bayeswise.models.regression.features import Features, markable, refuse_extreme, refuse_missing
 from bayeswise.models.regression.glm import IteratedModel, refuse_outside

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -13,7 +13,6 @@ import numpy as np
 from bayeswise.engines.passes import REPORT_TYPES, columns_of, statistic_types
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import NotStreamableError, ParameterError, SchemaError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.from_table import SCHEMA_WORDS, Progress, divided, no_rows, schema_for
 from bayeswise.models.regression import glm
 from bayeswise.models.regression.features import Features, usable

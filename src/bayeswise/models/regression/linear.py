@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, reduce
 from typing import Any, NoReturn
 
@@ -20,7 +20,6 @@ from bayeswise.foundation.errors import (
     TooFewRowsError,
 )
 from bayeswise.foundation.threads import available, each
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.forgetting import (
     forgotten_by,
     having_learned,

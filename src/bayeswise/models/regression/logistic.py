@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,7 +16,6 @@ from bayeswise.explanations.nomogram import Nomogram
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, SchemaError
 from bayeswise.foundation.logspace import log
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.base.table_model import Capabilities, where_rows_are
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.regression_model import RegressionFacts, WeightedModel

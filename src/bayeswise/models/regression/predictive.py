@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,6 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.special import ndtri
-from bayeswise.foundation.values import dataclass
 
 _SCIPY = {"student-t": "t", "gaussian": "norm", "laplace": "laplace", "poisson": "poisson", "exponential": "expon"}
 

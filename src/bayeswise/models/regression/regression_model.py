@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from abc import abstractmethod
-from dataclasses import field
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -18,7 +18,6 @@ from bayeswise import _kernels
 from bayeswise.explanations.balance import value_text
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import KindError, NotMergedError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, TableModel, where_rows_are
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.predictive import Predictive

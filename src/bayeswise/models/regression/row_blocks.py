@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -19,7 +19,6 @@ from bayeswise.engines.local import ROWS_WORTH_A_THREAD
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, NonFiniteError
 from bayeswise.foundation.threads import each
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.regression.features import Features, markable, missing_columns, refuse_extreme, refuse_missing
 from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.tables.batch import Batch

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.settings import common
 from bayeswise.models.settings.declaration import Settings, setting
 from bayeswise.render.labels import Label

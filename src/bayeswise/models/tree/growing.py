@@ -10,6 +10,7 @@ order of the rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -18,7 +19,6 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.foundation.special import xlogy
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.description_length.pruning import PrunedTree, leaf_bits
 from bayeswise.models.from_table import Progress, check_declared, divided, no_rows, schema_for
 from bayeswise.models.settings.tree import TreeSettings

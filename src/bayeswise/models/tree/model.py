@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -12,7 +13,6 @@ from bayeswise.explanations.account import Account, Contribution
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.logspace import log
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, where_rows_are
 from bayeswise.models.description_length.bits import DescriptionLength
 from bayeswise.models.description_length.pruning import leaf_bits, tree_length

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -12,7 +12,6 @@ import numpy as np
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, KindError, MissingCellError, NonFiniteError, SchemaError
 from bayeswise.foundation.threads import each
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.description_length.bits import codes_of, cut_points
 from bayeswise.networks.node import cut_texts, intervals
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch

@@ -7,6 +7,7 @@ each of which never saw one row, are found together.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,6 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.directed_graph import ancestral_order
 from bayeswise.foundation.errors import NetworkError
 from bayeswise.foundation.special import xlogy
-from bayeswise.foundation.values import dataclass
 
 if TYPE_CHECKING:
     from bayeswise.networks.classifiers.counted import PairTable

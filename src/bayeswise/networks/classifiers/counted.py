@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -14,7 +14,6 @@ from bayeswise.engines import Ask, Request
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, TooLargeError
 from bayeswise.foundation.logspace import log
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.settings.network import MOST_IN_TRIPLES, Needs
 from bayeswise.networks.classifiers.coding import Coding
 from bayeswise.networks.classifiers.column_graph import Graph

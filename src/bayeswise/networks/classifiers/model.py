@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -14,7 +14,6 @@ from bayeswise.engines import Request, summarise
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import KindError, NotFittedError, ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.base.classifier import Classifier
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, where_rows_are
 from bayeswise.models.from_table import no_rows

@@ -6,13 +6,13 @@ import heapq
 import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.arguments import by_node
 from bayeswise.networks.explaining.account import divergence
 from bayeswise.networks.node import Evidence, Soft

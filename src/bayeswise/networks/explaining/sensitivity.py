@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,6 @@ import numpy as np
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.arguments import names_of
 from bayeswise.networks.node import Evidence, Soft, configuration
 from bayeswise.tables.schema.labels import Label, find_state

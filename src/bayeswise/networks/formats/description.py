@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import KindError, NetworkError, SourceError
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.formats.tokens import nested
 from bayeswise.networks.node import Node
 

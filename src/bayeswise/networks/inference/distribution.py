@@ -9,13 +9,13 @@ import heapq
 import itertools
 import math
 from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.arguments import by_node, soft_by_node, whole_number
 from bayeswise.networks.node import Evidence, Soft
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,6 @@ from bayeswise import _kernels
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, TooLargeError
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.arguments import by_node, names_of, soft_by_node
 from bayeswise.networks.canonical import NoisyMax
 from bayeswise.networks.inference.distribution import Distribution, Explanation

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.arguments import seed_of
 from bayeswise.networks.node import Evidence, Soft
 from bayeswise.render.labels import guess

@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, MissingCellError, ParameterError, SchemaError
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.learning.column_states import (
     MOST_LEVELS,
     Cutting,

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray
 from bayeswise.foundation.directed_graph import ancestral_order
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import guess
 
 Edges = Iterable[tuple[str, str]]

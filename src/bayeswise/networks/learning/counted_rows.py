@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import reduce
 from typing import ClassVar
 
@@ -17,7 +18,6 @@ from bayeswise.engines.passes import statistic_types
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import NotStreamableError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics import Counts
 from bayeswise.statistics.protocol import Weights
 from bayeswise.tables.encoding.row_weights import checked_weights

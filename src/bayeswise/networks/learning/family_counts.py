@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,6 @@ from bayeswise.foundation.earlier_names import earlier
 from bayeswise.foundation.errors import FitError, KindError, ParameterError, SchemaError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.foundation.threads import each
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node

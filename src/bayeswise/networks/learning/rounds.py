@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import reduce
 from itertools import combinations
 from typing import Any, ClassVar
@@ -17,7 +17,6 @@ import numpy as np
 
 from bayeswise.engines.passes import statistic_types
 from bayeswise.foundation.errors import MissingCellError, NotStreamableError, ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import Search
 from bayeswise.networks.learning.counted_rows import (

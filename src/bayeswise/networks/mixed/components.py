@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import NetworkError
-from bayeswise.foundation.values import dataclass
 
 if TYPE_CHECKING:
     from bayeswise.networks.mixed.network import MixedNetwork

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -15,7 +15,6 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import NetworkError, ParameterError
 from bayeswise.foundation.special import ndtr
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.node import LARGEST_TABLE, configuration
 from bayeswise.tables.schema.labels import Vocabulary, find_state
 

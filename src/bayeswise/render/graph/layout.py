@@ -6,11 +6,10 @@ import itertools
 import math
 from bisect import bisect_right, insort
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from random import Random
 from typing import TypeAlias
 
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.graph.boxes import Box, box_of
 from bayeswise.render.graph.layers import Edge, Lines, layers_of, with_bends
 from bayeswise.render.graph.picture import Picture, Width, line_width

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.foundation.errors import NetworkError, TooLargeError
-from bayeswise.foundation.values import dataclass
 
 if TYPE_CHECKING:
     from bayeswise.render.graph.plot import GraphDisplay

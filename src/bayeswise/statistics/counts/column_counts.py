@@ -8,7 +8,7 @@ counting them, where there are many.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -18,7 +18,6 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray, side_by_side
 from bayeswise.foundation.sparse import SparseExact, Table, as_sparse, fitting, is_sparse
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics.counts.column_levels import ColumnLevels, Form
 from bayeswise.statistics.counts.level_counts import Counts
 from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_negative

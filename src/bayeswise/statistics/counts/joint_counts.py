@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -10,7 +10,6 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_levels, refuse_negative
 from bayeswise.tables.schema.labels import Vocabulary
 

@@ -8,6 +8,7 @@ is in its lowest bucket, so whatever lies between the lowest and the highest buc
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray, stacked
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics.numbers.kernel_numbers import real_cells
 from bayeswise.statistics.protocol import Additive, Weights, refuse_amounts, refuse_negative
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -14,7 +15,6 @@ from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import SchemaError, TooFewRowsError
 from bayeswise.foundation.exact import ExactArray, side_by_side, stacked
 from bayeswise.foundation.threads import each
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics.numbers.kernel_numbers import halves, is_wide, real_cells, refusing_infinity
 from bayeswise.statistics.protocol import Additive, Weights, refuse_amounts, refuse_negative, refuse_negative_spread
 

@@ -6,7 +6,7 @@ This is all that maximum likelihood needs of an incomplete table: EM runs on it 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,6 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import NotMergedError, NotStreamableError, SchemaError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics.numbers.scatter import Scatter
 from bayeswise.statistics.protocol import refuse_amounts
 from bayeswise.store.fields import stored_field

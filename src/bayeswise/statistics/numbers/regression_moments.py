@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import compress
 
 import numpy as np
@@ -11,7 +12,6 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import KindError, SchemaError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics.numbers.scatter import Scatter, packed_position
 from bayeswise.statistics.protocol import refuse_amounts, refuse_levels
 from bayeswise.tables.schema.labels import Vocabulary

@@ -7,6 +7,7 @@ statistic, so that files and pipes are read in pieces, too.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -15,7 +16,6 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArr
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import SchemaError, SupportError, TooFewRowsError, TooLargeError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics.protocol import Weights, refuse_amounts, refuse_negative
 
 MOST_VALUES = 5_000_000  # different ones, over all columns and groups: about 1 GB while they are sorted

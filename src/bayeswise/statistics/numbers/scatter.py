@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray, ObjectA
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import SchemaError, TooFewRowsError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.statistics.numbers.kernel_numbers import halves, is_wide, real_cells, refusing_infinity
 from bayeswise.statistics.numbers.moments import Divisor, Moments
 from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_negative, refuse_negative_spread

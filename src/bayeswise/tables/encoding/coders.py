@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Any
 
@@ -14,7 +15,6 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, IntArray
 from bayeswise.foundation.errors import KindError, SchemaError, UnseenLevelError
 from bayeswise.foundation.threads import each
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import quoted
 from bayeswise.tables.batch import MISSING, UNSEEN, TextBlock
 from bayeswise.tables.schema.labels import Label, LabelType, Vocabulary, as_label, label_key

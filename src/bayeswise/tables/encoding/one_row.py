@@ -18,13 +18,12 @@ True
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.labels import Label, Vocabulary

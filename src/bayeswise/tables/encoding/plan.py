@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from bayeswise.foundation.errors import KindError, MissingColumnError
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.schema.labels import LabelType, label_type_of
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.schema import LABELLED, Column, Schema

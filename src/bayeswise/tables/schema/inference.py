@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Unpack
 
@@ -14,7 +14,6 @@ import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray
 from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import quoted
 from bayeswise.tables.partitions import NearSource, SpreadSource
 from bayeswise.tables.schema import column_evidence as evidence

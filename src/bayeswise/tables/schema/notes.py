@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.foundation.errors import BayeswiseError, SchemaError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import keyed, quoted
 from bayeswise.tables.schema import column_evidence as evidence
 from bayeswise.tables.schema.column_evidence import places_of

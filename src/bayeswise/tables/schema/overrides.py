@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict, TypeVar
 
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.schema.labels import Label, label_of
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.schema import KINDS, LABELLED, Kind, MissingPolicy, UnseenPolicy

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import compress
 from typing import Any, TypeAlias
@@ -15,7 +15,6 @@ from bayeswise import _kernels
 from bayeswise._kernels import Profiler
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.threads import each
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.partitions import NearSource, Pass, SpreadSource
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.source import Chunk, InvalidValue, RawColumn, Source, Storage, first_not_utf8, not_utf8

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 from bayeswise import _kernels
 from bayeswise.foundation.errors import SchemaError, SourceError, quoted
 from bayeswise.foundation.threads import ahead
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.source import RawColumn, Storage, not_utf8, unreadable
 from bayeswise.tables.sources.table import ColumnPiece, SpelledNumbers, TableSource
 

@@ -11,13 +11,13 @@ import tempfile
 import weakref
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from bayeswise import _kernels
 from bayeswise.foundation.errors import SchemaError, SourceError, quoted, shortened
 from bayeswise.foundation.threads import ahead, available
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.source import RawColumn, unreadable
 from bayeswise.tables.sources.arrow import ArrowPiece, batches, not_unicode, one_batch, raw_columns
 from bayeswise.tables.sources.cells import object_column

@@ -8,6 +8,7 @@ import os
 import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -20,7 +21,6 @@ from bayeswise import _kernels
 from bayeswise.foundation.atomic import FULL
 from bayeswise.foundation.errors import SchemaError, SourceError, shortened
 from bayeswise.foundation.file_bytes import STANDARD_INPUT, STDIN, is_read_once, name_of, standard_input
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.source import DEFAULT_NULL_WORDS, RawColumn, Storage
 from bayeswise.tables.sources.opening import CHOICES, FILE_OPTIONS, TEXT_OPTIONS, Options, refuse
 from bayeswise.tables.sources.table import Piece, SpelledNumbers, TableSource

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -12,7 +13,6 @@ from typing import Any, cast
 import numpy as np
 
 from bayeswise.foundation.errors import NotInstalledError, ParameterError, SourceError
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.partitions import NearSource, SpreadSource
 from bayeswise.tables.source import DEFAULT_NULL_WORDS, Source
 from bayeswise.tables.sources.table import TableSource

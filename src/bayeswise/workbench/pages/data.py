@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -11,7 +12,6 @@ from fastapi import APIRouter, Query
 
 from bayeswise import __version__
 from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.schema.inference import Examination, examine, find_leaks
 from bayeswise.tables.schema.notes import report
 from bayeswise.tables.schema.schema import LABELLED

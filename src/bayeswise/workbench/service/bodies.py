@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, Literal
 
@@ -20,7 +20,6 @@ from bayeswise.foundation.errors import (
     UsageError,
     listed,
 )
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.plain import json_value
 from bayeswise.tables.source import open_source
 from bayeswise.tables.sources.files import from_content

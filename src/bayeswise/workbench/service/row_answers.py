@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,6 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import decide_rows
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import BayeswiseError, ImpossibleEvidenceError, SchemaError, SourceError
-from bayeswise.foundation.values import dataclass
 from bayeswise.posteriors.prior import shifted
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder

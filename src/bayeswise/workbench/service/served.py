@@ -6,6 +6,7 @@ import threading
 import time
 import warnings
 from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,6 @@ from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.decisions.costs.warnings import CostWarning
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import BayeswiseError, KindError, NotFoundError, quoted
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.base.table_model import TableModel, capabilities_of
 from bayeswise.models.files import inner_of, kind_of, load
 from bayeswise.networks.formats import MODEL_SUFFIX

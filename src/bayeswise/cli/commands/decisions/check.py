@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,6 @@ from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import json_document, say
 from bayeswise.foundation.errors import CheckFailed, UsageError
 from bayeswise.foundation.progress import Bar
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.numbers import number
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +14,6 @@ from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import TableOutput, say, write_rows
 from bayeswise.foundation.errors import FitError, UsageError
 from bayeswise.foundation.progress import Bar
-from bayeswise.foundation.values import dataclass
 
 if TYPE_CHECKING:
     from bayeswise.decisions.costs.costs import Costs

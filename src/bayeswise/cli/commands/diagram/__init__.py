@@ -6,6 +6,7 @@ output.py  what it shows: facts for JSON, and lines for a reader
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -14,7 +15,6 @@ from bayeswise.cli.options.command import AsJson, as_command
 from bayeswise.cli.options.pairs import ManyPairs, by_name, class_of, group_of_verbs, numbers_by_name
 from bayeswise.cli.output.writing import Picture, check_output, check_picture, json_document, saved, say
 from bayeswise.foundation.errors import UsageError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.numbers import exact
 
 if TYPE_CHECKING:

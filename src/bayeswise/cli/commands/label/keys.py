@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from bayeswise.foundation.errors import DataError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import shown
 from bayeswise.render.terminal import folded
 from bayeswise.tables.schema.labels import Label

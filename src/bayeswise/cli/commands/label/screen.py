@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 from bayeswise.acquisition.queries import Query
@@ -12,7 +13,6 @@ from bayeswise.acquisition.session import Session
 from bayeswise.cli.commands.label.keys import Keys
 from bayeswise.cli.commands.label.pool import PoolTable
 from bayeswise.foundation.errors import BayeswiseError, ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import padded, shown
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import json_value

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -23,7 +24,6 @@ from bayeswise.cli.output.writing import (
 )
 from bayeswise.foundation.errors import NotInstalledError, UsageError
 from bayeswise.foundation.progress import Bar
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.registry import NAMES
 
 if TYPE_CHECKING:

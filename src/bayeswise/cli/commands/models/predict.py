@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,7 +12,6 @@ from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import TableOutput, say, write_rows
 from bayeswise.foundation.errors import KindError, UsageError
 from bayeswise.foundation.progress import Bar
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import quoted
 
 if TYPE_CHECKING:

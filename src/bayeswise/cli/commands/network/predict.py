@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -13,7 +13,6 @@ from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import TableOutput, say, write_rows
 from bayeswise.foundation.errors import UsageError
 from bayeswise.foundation.progress import Bar
-from bayeswise.foundation.values import dataclass
 from bayeswise.render.labels import probability_names
 from bayeswise.tables.schema.names import free_name, normal_name
 

@@ -6,6 +6,7 @@ An exact matrix has an exact rank: a column that is a combination of earlier one
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
@@ -14,7 +15,6 @@ from numpy.linalg import LinAlgError
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.special import cho_factor, cho_solve
-from bayeswise.foundation.values import dataclass
 
 SINGULAR = 1e-13  # the square of the least pivot of a Cholesky factor, in units of the largest
 MOST_EXACT = 24  # columns; the digits of elimination grow with their number

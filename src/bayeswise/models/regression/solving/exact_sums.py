@@ -8,6 +8,7 @@ row's loss by its score, and r = sqrt(second), the curvature is the sum of (r z)
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, Protocol
 
@@ -15,7 +16,6 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.regression.row_blocks import Rows, row_hashes
 from bayeswise.models.regression.solving.newton import Point, intercepts_of
 from bayeswise.statistics.numbers.moments import Moments

@@ -7,6 +7,7 @@ weights of a few rows, those of least hash, which are the same in any partitions
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -14,7 +15,6 @@ import numpy as np
 
 from bayeswise.engines.local import MOST_ENTRIES
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.regression.features import Features, refuse_no_room
 from bayeswise.models.regression.row_blocks import Rows, in_own_order
 from bayeswise.models.regression.solving.conjugate_gradients import minimise_softmax

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +18,6 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import TooLargeError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.regression.row_blocks import NO_WEIGHTS, Rows
 from bayeswise.models.regression.solving.conjugate_gradients import Search, State, conjugate_gradients
 from bayeswise.models.regression.solving.folds import SCALES, least_loss

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -19,7 +20,6 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.special import cho_factor, cho_solve, gammaln
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.regression.solving.normal_equations import sparse_minimum, subgradient
 
 EPSILON = float(np.finfo(np.float64).eps)

@@ -18,6 +18,7 @@ maximum.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -27,7 +28,6 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.special import cho_factor, cho_solve, gammaln
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.regression.features import refuse_extreme
 from bayeswise.models.regression.solving.exact_solve import (
     MOST_EXACT,

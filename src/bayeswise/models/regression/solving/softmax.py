@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -19,7 +20,6 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.row_blocks import Rows
 from bayeswise.models.regression.solving.newton import Point, intercepts_of

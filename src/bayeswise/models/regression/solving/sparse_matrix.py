@@ -7,6 +7,7 @@ from cells: z . v = (x / unit) . v - (mean / unit) . v. The weights are found as
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,7 +16,6 @@ from scipy.sparse import csr_array
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.regression.features import Features, refuse_extreme
 from bayeswise.models.regression.row_blocks import SPREADS, mixed_bits, odd_factors
 from bayeswise.models.regression.solving.folds import dealt_in

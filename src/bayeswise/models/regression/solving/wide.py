@@ -8,7 +8,7 @@ weight is as unknown as the prior says.
 from __future__ import annotations
 
 import math
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,6 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import NotMergedError, SchemaError
 from bayeswise.foundation.threads import scipy_linalg
-from bayeswise.foundation.values import dataclass
 from bayeswise.models.regression.features import Features, entries_of_moments, is_wide, refuse_no_room
 from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import FoundModel, RegressionFacts, evidence_of_learned_rows

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol
 
@@ -17,7 +18,6 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.earlier_names import earlier
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import Progress, silent
 from bayeswise.networks.learning.em.incomplete import IncompleteRows, Layout, Point

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,7 +15,6 @@ from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.errors import TooLargeError
 from bayeswise.foundation.threads import Shared
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.inference.engine import MEMORY_LIMIT
 from bayeswise.networks.learning.coded_rows import CodedRows, summed_weights
 from bayeswise.networks.soft_evidence import no_soft_cells

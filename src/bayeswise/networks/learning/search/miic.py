@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.special import expit
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.equivalence import EquivalenceClass
 from bayeswise.networks.learning.constraints import Constraints, Progress, Search, silent
 from bayeswise.networks.learning.search.scores import FamilyScoring

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -22,7 +23,6 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError, TooLargeError
 from bayeswise.foundation.threads import each
-from bayeswise.foundation.values import dataclass
 from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, silent
 from bayeswise.networks.learning.search.climbing import hill_climbing
 from bayeswise.networks.learning.search.dynamic_programming import Families

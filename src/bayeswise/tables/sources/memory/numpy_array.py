@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,6 @@ from numpy.typing import NDArray
 
 from bayeswise import _kernels
 from bayeswise.foundation.errors import SourceError, quoted
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.source import RawColumn, Storage
 from bayeswise.tables.sources.cells import complex_column, object_column, storage_of
 from bayeswise.tables.sources.table import ColumnPiece, TableSource

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,6 @@ from numpy.typing import NDArray
 
 from bayeswise import _kernels
 from bayeswise.foundation.errors import SourceError
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.source import RawColumn, Storage, not_utf8
 from bayeswise.tables.sources.cells import object_column, settle, storage_of

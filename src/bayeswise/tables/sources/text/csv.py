@@ -6,6 +6,7 @@ import io
 import select
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,6 @@ from numpy.typing import NDArray
 from bayeswise import _kernels
 from bayeswise.foundation.errors import ParameterError, SourceError
 from bayeswise.foundation.threads import ahead
-from bayeswise.foundation.values import dataclass
 from bayeswise.tables.source import DEFAULT_NULL_WORDS
 from bayeswise.tables.sources.table import PLAIN, ColumnPiece, SpelledNumbers, TableSource, plain_columns
 from bayeswise.tables.sources.text import stream as text_file

@@ -7,10 +7,8 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import islice, pairwise
-
-from bayeswise.foundation.values import dataclass
 
 DELIMITERS = (",", "\t", ";", "|", " ")
 _RECORDS = 500
