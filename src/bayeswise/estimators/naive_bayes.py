@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import issparse
 from sklearn.utils import Tags
 
+from bayeswise import _kernels
 from bayeswise.engines import summarise
 from bayeswise.estimators.base import MergingBase, with_parameters
 from bayeswise.estimators.inputs import encoding
@@ -32,6 +33,9 @@ from bayeswise.models.naive_bayes.model import NaiveBayesModel, extents_of
 from bayeswise.models.naive_bayes.normal_columns import NormalScores
 from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.settings.naive_bayes import FamilyOptions, MEstimate, NaiveBayesSettings, settings_of
+from bayeswise.statistics import Product
+from bayeswise.statistics.counts.column_counts import ColumnCounts
+from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema
 
@@ -169,6 +173,21 @@ class NaiveBayes(MergingBase):
         factors = self._factors(X, schema, labels, weights)
         empty = summarise([], schema, extents_of(schema)).statistics
         return self._model_type(schema, settings, empty, factors, self._selects())
+
+    def _statistics(self, model: Any, X: Any, labels: Labels, weights: FloatArray | None) -> Any:
+        small = encoding.batch_of_small_integers(model.schema, X, labels) if weights is None else None
+        found = None if small is None else self._counted(model, small)
+        return super()._statistics(model, X, labels, weights) if found is None else found
+
+    def _counted(self, model: Any, small: Batch) -> Any:
+        """The statistics of small integers by one pass, which shows their levels as well; None if there are others."""
+        try:
+            found = summarise([small], model.schema, model.request()).statistics
+        except _kernels.CodeError:
+            return None
+        counts = {name: part for name, part in found.part.parts.items() if isinstance(part, ColumnCounts)}
+        levels = {name: part.without_unseen() for name, part in counts.items()}
+        return None if None in levels.values() else replace(found, part=Product({**found.part.parts, **levels}))
 
     def _checked(self, X: Any, *, reset: bool) -> Any:
         return checked(self, X, reset=reset, integers=self._is_categorical(), sparse=True)

@@ -7,6 +7,7 @@ import pytest
 
 import bayeswise as bw
 from bayeswise import _kernels
+from bayeswise.estimators.inputs import encoding
 from bayeswise.estimators.inputs.encoding import batches, schema_of
 from bayeswise.models.files import bytes_of
 from bayeswise.tables.encoding import coders
@@ -107,6 +108,28 @@ def test_a_matrix_of_integers_and_a_table_of_them_give_one_model() -> None:
         bw.NaiveBayes(families="categorical").fit(values[9:], y[9:]).model_
     )
     assert np.isfinite(matrix.predict_proba(np.full((1, 3), 99))).all()
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int32, np.int64, np.uint64])
+@pytest.mark.parametrize("late", [None, 63, 64, 90, -1, -2])
+def test_small_integers_of_many_rows_are_counted_without_a_pass_for_their_levels(
+    kind: type, late: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rng = np.random.default_rng(2)
+    values, y = rng.integers(0, 9, size=(70_000, 4)), rng.integers(0, 3, 70_000)
+    values[:, 1] = values[:, 1] // 2 * 2  # some integers are not there
+    if late is not None:
+        values[66_001, 2] = late
+    values = values.astype(kind)
+    swept: list[int] = []
+    monkeypatch.setattr(coders, "_seen", lambda *given, seen=coders._seen: (swept.append(1), seen(*given))[1])
+    fitted = bw.NaiveBayes(families="categorical").fit(values, y)
+    assert len(swept) == (late not in (None, 63))
+    monkeypatch.setattr(encoding, "_MANY_ROWS", 1 << 60)
+    plain = bw.NaiveBayes(families="categorical").fit(values, y)
+    assert bytes_of(fitted.model_) == bytes_of(plain.model_)
+    weighed = bw.NaiveBayes(families="categorical").fit(values, y, sample_weight=np.ones(70_000))
+    assert weighed.predict_proba(values[:5]).tolist() == fitted.predict_proba(values[:5]).tolist()
 
 
 def test_columns_with_the_same_integers_share_their_levels() -> None:

@@ -29,7 +29,7 @@ from bayeswise.foundation.errors import (
 )
 from bayeswise.models.regression.features import usable
 from bayeswise.tables.batch import Batch, TextBlock
-from bayeswise.tables.encoding.coders import IntegerCodes, integer_levels, kernel_integers
+from bayeswise.tables.encoding.coders import ROOM, IntegerCodes, integer_levels, kernel_integers
 from bayeswise.tables.encoding.encoder import Encoder, refuse_infinite, refuse_missing_numbers
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.kinds import flags_among
@@ -110,10 +110,35 @@ def batches(
         yield from _table_batches(schema, open_source(X), labels, weights, vocabularies)
 
 
+def _are_integers(schema: Schema, X: Any) -> bool:
+    """Whether X is a matrix of integer categories."""
+    whole = isinstance(X, np.ndarray) and X.dtype.kind in "iu" and len(schema.categories) == X.shape[1]
+    return whole and all(form.labels == "integer" for form in schema.forms if form.kind in LABELLED)
+
+
+_FEW = Vocabulary.trusted(tuple(range(ROOM)))
+_MANY_ROWS = 1 << 16  # from which on a pass over all of them costs more than to count levels that are not there
+_SMALL_TABLE = 1 << 16  # counts, which stay in the cache
+
+
+def batch_of_small_integers(schema: Schema, X: Any, labels: Labels) -> Batch | None:
+    """A matrix of categories whose levels are probably among 0, 1, ..., 63, as the codes of all of these.
+
+    Whoever counts them finds the levels that are there, an error if others are, and missing cells where X holds -1.
+    None for another matrix, or one of few rows.
+    """
+    if not _are_integers(schema, X) or len(X) < _MANY_ROWS or any(form.levels is not None for form in schema.forms):
+        return None
+    first = X[:: len(X) // 64]
+    if first.min() < 0 or first.max() >= ROOM or len(labels.classes) * X.shape[1] * (ROOM + 1) > _SMALL_TABLE:
+        return None
+    batch = Batch(len(X), np.empty((len(X), 0)), kernel_integers(X), (_FEW,) * X.shape[1])
+    return _with(batch, labels, None)
+
+
 def _integer_codes(schema: Schema, X: Any, vocabularies: Mapping[str, Vocabulary] | None) -> Batch | None:
     """A matrix of integer categories, encoded without a hash; None if it is something else."""
-    whole = isinstance(X, np.ndarray) and X.dtype.kind in "iu" and len(schema.categories) == X.shape[1]
-    if not whole or any(form.labels != "integer" for form in schema.forms if form.kind in LABELLED):
+    if not _are_integers(schema, X):
         return None
     levels = integer_levels(X) if vocabularies is None else [vocabularies[name] for name in schema.categories]
     coder = None if levels is None else IntegerCodes.of(levels)

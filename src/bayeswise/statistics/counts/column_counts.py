@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 from typing import ClassVar
 
 import numpy as np
@@ -88,6 +89,29 @@ class ColumnCounts(Additive):
 
     def regroup(self, positions: IntArray, n_groups: int) -> ColumnCounts:
         return replace(self, table=regrouped(self.table, positions, n_groups))
+
+    def without_unseen(self) -> ColumnCounts | None:
+        """Those of the levels that occur, none of them declared; None if a cell is missing.
+
+        >>> levels = ColumnLevels(("hat",), ((Vocabulary(range(3)), Vocabulary()),), (0,))
+        >>> ColumnCounts(levels, ExactArray.from_integers([[2, 0, 1, 0]])).without_unseen()
+        ColumnCounts(hat: Counts(0=2, 2=1))
+        """
+        ends = self.levels.starts + self.levels.sizes  # where missing cells are counted
+        if isinstance(self.table, SparseExact) or not self.table[:, ends].is_zero().all():
+            return None
+        occurs = np.logical_not(np.all(self.table.is_zero(), axis=0, keepdims=True))[0]
+        known: dict[tuple[int, bytes], Vocabulary] = {}  # columns with the same levels share them
+        found = []
+        for start, end, form in zip(self.levels.starts, ends, self.levels.form_of, strict=True):
+            seen = occurs[start:end]
+            if (form, seen.tobytes()) not in known:
+                kept = tuple(compress(self.levels.forms[form][0], seen.tolist()))
+                known[form, seen.tobytes()] = Vocabulary.trusted(kept)
+            found.append(known[form, seen.tobytes()])
+        occurs[ends] = True
+        levels = ColumnLevels.of(self.levels.names, found, [None] * len(found))
+        return ColumnCounts(levels, self.table[:, np.flatnonzero(occurs)])
 
     def _canonical(self) -> ColumnCounts:
         return ColumnCounts(*self.levels.settled(self.table))
