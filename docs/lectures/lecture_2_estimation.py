@@ -30,7 +30,7 @@ print(coin.check())
 # .. math:: \hat\mu = \frac{1}{N} \sum x, \qquad \hat\sigma^2 = \frac{1}{N} \sum (x - \hat\mu)^2
 normal = families.Normal()
 kept = normal.statistic([2.0, 4, 4, 4, 5, 5, 7, 9])  # n, sum x, sum x^2: exact, and all that is needed
-print(normal.estimate(kept).parameters, families.Normal(divisor="n-1").estimate(kept).parameters)
+print(normal.estimate(kept).parameters, families.Normal(variance_divisor="n-1").estimate(kept).parameters)
 
 # %%
 # The log-likelihood over both parameters has its maximum where both derivatives are 0.

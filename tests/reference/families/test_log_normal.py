@@ -80,7 +80,7 @@ def test_the_estimate_is_that_of_scipy_with_divisor_n() -> None:
     stddev, _, scale = stats.lognorm.fit(x, floc=0)
     found = LOG_NORMAL.estimate(LOG_NORMAL.statistic(x[:, None])).parameters
     np.testing.assert_allclose([found.mean.item(), found.stddev.item()], [np.log(scale), stddev], rtol=1e-9)
-    unbiased = LogNormal(divisor="n-1").estimate(LOG_NORMAL.statistic(x[:, None])).parameters
+    unbiased = LogNormal(variance_divisor="n-1").estimate(LOG_NORMAL.statistic(x[:, None])).parameters
     assert unbiased.stddev.item() == pytest.approx(np.log(x).std(ddof=1), rel=1e-14)
 
 

@@ -1,4 +1,4 @@
-"""Degrees of freedom were called freedom: the earlier name still works, with a warning, and is that of model files."""
+"""Degrees of freedom were called freedom: earlier names still work, with a warning, and are those of model files."""
 
 from __future__ import annotations
 
@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayeswise.families import Likelihood, NormalInverseWishart, StudentT, StudentTParameters, distribution
+from bayeswise.families import (
+    Likelihood,
+    LogNormal,
+    MultivariateNormal,
+    Normal,
+    NormalInverseWishart,
+    StudentT,
+    StudentTParameters,
+    distribution,
+)
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.gaussian_bayes.densities import Densities
 from bayeswise.models.regression.linear import WeightPosterior
@@ -54,6 +63,13 @@ def test_degrees_of_freedom_can_be_given_and_read_by_their_earlier_name(make: Ca
 def test_the_lower_bound_of_estimated_degrees_of_freedom_has_its_earlier_name_too() -> None:
     with pytest.warns(DeprecationWarning, match="least_freedom is now called min_df"):
         assert StudentT(least_freedom=0.5) == StudentT(min_df=0.5)
+
+
+@pytest.mark.parametrize("family", [Normal, LogNormal, MultivariateNormal])
+def test_the_divisor_of_variances_has_one_name_and_its_earlier_one(family: Any) -> None:
+    with pytest.warns(DeprecationWarning, match="divisor is now called variance_divisor"):
+        assert family(divisor="n-1") == family(variance_divisor="n-1")
+    assert written(family()) == {"divisor": "variance_divisor"}
 
 
 def test_functions_of_a_student_t_take_the_earlier_name() -> None:

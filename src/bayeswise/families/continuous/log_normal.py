@@ -25,10 +25,12 @@ from bayeswise.families.protocol import (
     refuse_unless,
 )
 from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.logspace import log
 from bayeswise.render.expression import Expression, log_of_positive
 from bayeswise.statistics.numbers.kernel_numbers import log_of
 from bayeswise.statistics.numbers.moments import Moments
+from bayeswise.store.fields import stored_field
 
 
 @dataclass(frozen=True, repr=False)
@@ -55,17 +57,18 @@ class LogNormalParameters(OneLine):
         return cls(normal.mean, normal.stddev, normal.mean_low)
 
 
+@earlier_fields(divisor="variance_divisor")
 @dataclass(frozen=True)
 class LogNormal(OnNumbers[Moments]):
     """p(x) = exp(-(log x - mean)^2 / (2 stddev^2)) / (x stddev sqrt(2 pi)) for x > 0.
 
-    >>> log_normal = LogNormal(divisor="n-1")
+    >>> log_normal = LogNormal(variance_divisor="n-1")
     >>> seen = log_normal.statistic(np.exp([1.0, 2.0, 3.0]))
     >>> log_normal.estimate(seen).parameters
     LogNormal(mean=2, stddev=1)
     """
 
-    divisor: Literal["n", "n-1"] = "n"
+    variance_divisor: Literal["n", "n-1"] = field(default="n", metadata=stored_field({}, "divisor"))
 
     name: ClassVar[str] = "log-normal"
     support: ClassVar[Support] = "positive"
@@ -90,7 +93,7 @@ class LogNormal(OnNumbers[Moments]):
 
     def estimate(self, statistic: Moments) -> Estimate[LogNormalParameters]:
         """Mean and variance of log x. A constant sample has no maximum: the likelihood grows as stddev -> 0."""
-        normal = Normal(self.divisor).estimate(statistic)
+        normal = Normal(self.variance_divisor).estimate(statistic)
         limit = ~normal.exists & ~statistic.is_empty()
         return Estimate(LogNormalParameters.of(normal.parameters), normal.exists, normal.reason, limit=limit)
 
@@ -104,7 +107,7 @@ class LogNormal(OnNumbers[Moments]):
 
     def parameters(self, statistic: Moments, prior: NormalInverseGamma | None = None) -> LogNormalParameters:
         """Maximum likelihood, or the posterior means of mean and variance of log x (shape above 1 needed)."""
-        return LogNormalParameters.of(Normal(self.divisor).parameters(statistic, prior))
+        return LogNormalParameters.of(Normal(self.variance_divisor).parameters(statistic, prior))
 
     # -- density ----------------------------------------------------------------------------------------------
     def log_density(self, parameters: LogNormalParameters, x: ArrayLike) -> FloatArray:

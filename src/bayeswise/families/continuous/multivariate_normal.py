@@ -150,6 +150,7 @@ class MultivariateNormalParameters(OneLine):
         return [Factor.of(*pair) for pair in zip(self.stddev, self.correlation, strict=True)]
 
 
+@earlier_fields(divisor="variance_divisor")
 @dataclass(frozen=True)
 class MultivariateNormal(OnNumbers[Scatter]):
     """p(x) = exp(-(x - mean)' covariance^-1 (x - mean) / 2) / sqrt(det(2 pi covariance)); a value is a row.
@@ -159,7 +160,7 @@ class MultivariateNormal(OnNumbers[Scatter]):
     MultivariateNormal(mean=[1, 2], stddev=[0.816497, 1.41421], correlation=[1, 0, 0, 1])
     """
 
-    divisor: Literal["n", "n-1"] = "n"
+    variance_divisor: Literal["n", "n-1"] = field(default="n", metadata=stored_field({}, "divisor"))
 
     name: ClassVar[str] = "multivariate normal"
     support: ClassVar[Support] = "vector"
@@ -175,8 +176,8 @@ class MultivariateNormal(OnNumbers[Scatter]):
         mean, mean_low = _means(statistic)
         stddev = np.zeros((n_groups, n_columns))
         correlation = np.broadcast_to(np.eye(n_columns), (n_groups, n_columns, n_columns)).copy()
-        enough = np.flatnonzero(statistic.weight.to_floats() > (0 if self.divisor == "n" else 1))
-        stddev[enough], correlation[enough] = standardised_scatter(statistic.take(enough), self.divisor)
+        enough = np.flatnonzero(statistic.weight.to_floats() > (0 if self.variance_divisor == "n" else 1))
+        stddev[enough], correlation[enough] = standardised_scatter(statistic.take(enough), self.variance_divisor)
         reasons = [singular_reason(*pair) for pair in zip(stddev, correlation, strict=True)]
         exists = np.array([not reason for reason in reasons], dtype=np.bool_)  # (n_groups,)
         named = [f"group {group}: {reason}" for group, reason in enumerate(reasons) if reason]

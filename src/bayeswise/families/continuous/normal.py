@@ -32,10 +32,12 @@ from bayeswise.families.protocol import (
     refuse_unless,
 )
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.render.expression import Expression, log_bell, standardised
 from bayeswise.statistics.numbers.moments import Moments
+from bayeswise.store.fields import stored_field
 
 LOG_TWO_PI = float(np.log(2.0 * np.pi))
 
@@ -79,16 +81,17 @@ class NormalInverseGamma(OneLine):
             refuse_unless(is_positive(value), f"{name} of a normal-inverse-gamma prior must be above 0", value)
 
 
+@earlier_fields(divisor="variance_divisor")
 @dataclass(frozen=True)
 class Normal(OnNumbers[Moments]):
     """p(x) = exp(-(x - mean)^2 / (2 stddev^2)) / (stddev sqrt(2 pi)).
 
-    >>> normal = Normal(divisor="n-1")
+    >>> normal = Normal(variance_divisor="n-1")
     >>> normal.estimate(normal.statistic([1.0, 2.0, 3.0])).parameters
     Normal(mean=2, stddev=1)
     """
 
-    divisor: Literal["n", "n-1"] = "n"
+    variance_divisor: Literal["n", "n-1"] = field(default="n", metadata=stored_field({}, "divisor"))
 
     name: ClassVar[str] = "normal"
     support: ClassVar[Support] = "real"
@@ -107,7 +110,7 @@ class Normal(OnNumbers[Moments]):
     def estimate(self, statistic: Moments) -> Estimate[NormalParameters]:
         """The sample mean and variance. A constant sample has no maximum: the likelihood grows as stddev -> 0."""
         mean, mean_low = statistic.mean_pair(empty=0.0)
-        stddev = statistic.stddev(self.divisor, empty=0.0)
+        stddev = statistic.stddev(self.variance_divisor, empty=0.0)
         empty, exists = statistic.is_empty(), stddev > 0
         reason = reasons(
             (empty, "no rows: any mean and stddev are as likely"),
