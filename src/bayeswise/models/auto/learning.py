@@ -123,6 +123,7 @@ class Trials:
     notes: dict[str, str] = field(default_factory=dict)
     done: list[_Trial] = field(default_factory=list)
     word_weight: float = 1.0  # in naive Bayes
+    seen: dict[tuple[Any, ...], Inputs | None] = field(default_factory=dict)  # of rows without a fold, by candidates
 
     @property
     def classes(self) -> tuple[Label, ...]:
@@ -182,7 +183,7 @@ class Trials:
             member, found = with_word_weight(member, self.chosen, folds)
             self.word_weight = member.model.settings.word_weight
         else:
-            found = left_out(candidate, member, self.chosen, self.schema, folds, self.classes)
+            found = left_out(candidate, member, self.chosen, self.schema, folds, self.classes, self.seen)
         return _Trial(candidate, member, found)
 
     def _grown(self, candidate: Candidate, folds: IntArray) -> _Trial | None:

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.logspace import log
-from bayeswise.models.auto.candidates import Candidate, Member
+from bayeswise.models.auto.candidates import Candidate, Inputs, Member
 from bayeswise.models.auto.text_words import best_word_weight
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
@@ -40,9 +40,18 @@ def n_folds_for(n_rows: int) -> int:
 
 
 def left_out(
-    candidate: Candidate, member: Member, batch: Batch, schema: Schema, folds: IntArray, classes: tuple[Label, ...]
+    candidate: Candidate,
+    member: Member,
+    batch: Batch,
+    schema: Schema,
+    folds: IntArray,
+    classes: tuple[Label, ...],
+    seen: dict[tuple[Any, ...], Inputs | None],
 ) -> LeftOut:
-    """The posteriors of the rows of a batch that the member has learned, each without that row or without its fold."""
+    """The posteriors of the rows of a batch that the member has learned, each without that row or without its fold.
+
+    `seen` keeps what candidates see of the rows outside of each fold: those that see alike share it.
+    """
     rows, own = np.arange(batch.n_rows), np.asarray(batch.groups)
     if leaves_one_out(member):
         found: FloatArray = member.model.leave_one_out([member.seen(batch)])
@@ -51,12 +60,16 @@ def left_out(
             log_own = member.model.leave_one_out_log_proba([member.seen(batch)])[rows, own]
         return LeftOut(found, log_own, "leave-one-out")
     log_shares = np.full((batch.n_rows, len(classes)), -np.log(len(classes)))
-    for fold in range(int(folds.max()) + 1):
+    n_folds = int(folds.max()) + 1
+    for fold in range(n_folds):
         inside, outside = np.flatnonzero(folds == fold), np.flatnonzero(folds != fold)
         if len(inside) and len(outside):
-            without = candidate.learned(batch.take(outside), schema)
+            others, key = batch.take(outside), (candidate.sees, n_folds, fold)
+            if key not in seen:
+                seen[key] = candidate.inputs(others, schema)
+            without = candidate.learned(others, schema, seen[key])
             log_shares[inside] = without.log_posterior(batch.take(inside), classes)
-    return LeftOut(np.exp(log_shares), log_shares[rows, own], f"{int(folds.max()) + 1} folds")
+    return LeftOut(np.exp(log_shares), log_shares[rows, own], f"{n_folds} folds")
 
 
 def with_word_weight(member: Member, batch: Batch, folds: IntArray) -> tuple[Member, LeftOut]:

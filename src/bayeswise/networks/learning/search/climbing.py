@@ -114,7 +114,6 @@ class _Climber:
             )
         self.gain = np.full((self.n, self.n), -math.inf)
         self.fresh = np.zeros(self.n, dtype=bool)
-        self.known: dict[tuple[int, tuple[int, ...]], tuple[float, FloatArray]] = {}  # by node and parents
         self.n_changes = 0
         self.best = self.state()
 
@@ -152,21 +151,16 @@ class _Climber:
             progress("columns scored", node + 1, self.n)
 
     def refresh(self, node: int) -> None:
-        above = tuple(sorted(self.above[node]))
-        if (node, above) not in self.known:
-            self.known[node, above] = self._score_and_gains(node, above)
-        self.now[node], self.gain[:, node] = self.known[node, above]
-        self.fresh[node] = True
-
-    def _score_and_gains(self, node: int, above: tuple[int, ...]) -> tuple[float, FloatArray]:
-        """The score of a node under its parents, and (n,) what it gains by each change of them."""
-        now, gain = self.scores.family(node, above), np.full(self.n, -math.inf)
+        above = sorted(self.above[node])
+        self.now[node] = self.scores.family(node, above)
+        self.gain[:, node] = -math.inf
         candidates = np.flatnonzero(self.may[:, node] & ~self.edge[:, node])
         if len(candidates) and len(above) < self.most:
-            gain[candidates] = self.scores.additions(node, above, candidates.tolist()) - now
+            self.gain[candidates, node] = self.scores.additions(node, above, candidates.tolist()) - self.now[node]
         for other in above:
-            gain[other] = self.scores.family(node, [each for each in above if each != other]) - now
-        return now, gain
+            fewer = [each for each in above if each != other]
+            self.gain[other, node] = self.scores.family(node, fewer) - self.now[node]
+        self.fresh[node] = True
 
     def changes(self) -> tuple[FloatArray, FloatArray]:
         """(n, n) what it gains to add an edge or take it away, and to turn it round; minus infinity if not allowed."""
