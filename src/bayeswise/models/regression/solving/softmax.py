@@ -121,22 +121,17 @@ class SoftmaxLoss(ClassLoss[Rows]):
         point = self._binary(weights) if self.n_vectors == 1 else self._multinomial(weights)
         return point if self.intercept else point.holding(self.is_intercept)
 
+    def _block(self, rows: slice, weights: FloatArray) -> tuple[Any, ...]:
+        """Some rows and the weights, as the kernels of a pass take them."""
+        beside = self.targets[rows], self.rows.weights_of(rows)
+        return self.rows.matrix[rows], self.rows.centre, self.inverse_unit, weights, *beside
+
     def _binary(self, weights: FloatArray) -> Point:
         n = self.rows.n_columns
 
         def of_block(rows: slice) -> tuple[float, FloatArray, FloatArray]:
             gradient, hessian = np.empty(n), np.empty((n, n))
-            loss = _kernels.logistic_pass(
-                self.rows.matrix[rows],
-                self.rows.centre,
-                self.inverse_unit,
-                weights,
-                self.targets[rows],
-                self.rows.weights_of(rows),
-                gradient,
-                hessian,
-            )
-            return loss, gradient, hessian
+            return _kernels.logistic_pass(*self._block(rows, weights), gradient, hessian), gradient, hessian
 
         losses, gradients, hessians = zip(*self.rows.over(of_block), strict=True)
         return Point(weights, math.fsum(losses), sum(gradients), sum(hessians))
@@ -165,17 +160,7 @@ class SoftmaxLoss(ClassLoss[Rows]):
 
         def of_block(rows: slice) -> tuple[float, FloatArray]:
             gradient = np.empty(self.shape)
-            loss = _kernels.softmax_pass(
-                self.rows.matrix[rows],
-                self.rows.centre,
-                self.inverse_unit,
-                weights,
-                self.targets[rows],
-                self.rows.weights_of(rows),
-                gradient,
-                probabilities[rows],
-            )
-            return loss, gradient
+            return _kernels.softmax_pass(*self._block(rows, weights), gradient, probabilities[rows]), gradient
 
         losses, gradients = zip(*self.rows.over(of_block, self.n_classes), strict=True)
         return math.fsum(losses), self.held(np.asarray(sum(gradients))), probabilities
