@@ -33,7 +33,6 @@ from bayeswise.render.expression import (
     label,
     least,
     negated,
-    negative,
     nothing,
     number,
 )
@@ -166,24 +165,9 @@ def _cost(cost: Any, cells: Mapping[str, Expression]) -> Expression:
     """A number, or a formula over columns."""
     if not isinstance(cost, Formula):
         return number(float(cost))
-    stack: list[Expression] = []
-    for step in cost.steps:
-        if isinstance(step, tuple):
-            stack.append(cells[step[0]])
-        elif isinstance(step, float):
-            stack.append(number(step))
-        elif step == "negative":
-            stack.append(negative(stack.pop()))
-        else:
-            right, left = stack.pop(), stack.pop()
-            stack.append(_joined(step, left, right))
-    return stack.pop()
+    found: Expression = cost.computed(cells.__getitem__, number, _divided)
+    return found
 
 
-def _joined(sign: str, left: Expression, right: Expression) -> Expression:
-    if sign in "+-":
-        return left + right if sign == "+" else left - right
-    if sign == "*":
-        return left * right
-    safe = choose(equal(right, 0.0), nothing(), right)  # a cost that is divided by 0 is unknown
-    return left / safe
+def _divided(left: Expression, right: Expression) -> Expression:
+    return left / choose(equal(right, 0.0), nothing(), right)  # a cost that is divided by 0 is unknown

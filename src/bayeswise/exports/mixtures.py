@@ -26,7 +26,6 @@ from bayeswise.render.expression import (
     least,
     log,
     log_sum_exp,
-    negative,
     nothing,
     number,
     total,
@@ -88,7 +87,7 @@ def _map_of(calibration: Calibration, shares: Shares, log_p: Scores) -> Scores:
     if isinstance(calibration, Platt):
         slopes, shifts = calibration.slope.tolist(), calibration.shift.tolist()
         lines = [shares.log_odds(k, -calibration.log_least) * slopes[k] + shifts[k] for k in range(len(log_p))]
-        return [negative(log_sum_exp([number(0.0), negative(line)])) for line in lines]
+        return [-log_sum_exp([number(0.0), -line]) for line in lines]
     if isinstance(calibration, Isotonic):
         curves = zip(shares.probability, calibration.curves, strict=True)
         return [_log_or_impossible(_interpolated(p, x.tolist(), y.tolist())) for p, (x, y) in curves]

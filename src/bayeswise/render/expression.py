@@ -51,6 +51,9 @@ class Expression:
             return right
         return left if is_number(right, 0.0) else _joined("add", left, right, lambda a, b: a + b)
 
+    def __neg__(self) -> Expression:
+        return number(0.0) - self
+
     def __sub__(self, other: Operand) -> Expression:
         right = as_expression(other)
         return self if is_number(right, 0.0) else _joined("subtract", self, right, lambda a, b: a - b)
@@ -175,10 +178,6 @@ def floor(x: Expression) -> Expression:
 
 def square(x: Expression) -> Expression:
     return Expression("square", (x,))
-
-
-def negative(x: Expression) -> Expression:
-    return number(0.0) - x
 
 
 def bounded(x: Expression, centre: float, scale: float) -> Expression:

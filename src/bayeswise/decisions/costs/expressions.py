@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,6 +18,7 @@ _WORDS = re.compile(
     r"\s*(?:(?P<number>(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)"
     r"|(?P<name>[^\W\d]\w*)|`(?P<quoted>[^`]+)`|(?P<sign>[-+*/()]))"
 )
+_SIGNS: dict[str, Callable[[Any, Any], Any]] = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 _STRENGTH = {"+": 1, "-": 1, "*": 2, "/": 2, "negative": 3}
 
 Step: TypeAlias = float | str | tuple[str]  # a number, a sign, or the name of a column in a tuple
@@ -57,18 +59,26 @@ class Expression:
 
     def values(self, columns: Mapping[str, FloatArray]) -> FloatArray:
         """The formula for every row; dividing by zero gives infinity, which the cost table refuses."""
-        stack: list[FloatArray] = []
         with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-            for step in self.steps:
-                if isinstance(step, tuple):
-                    stack.append(np.asarray(columns[step[0]], dtype=np.float64))
-                elif isinstance(step, float):
-                    stack.append(np.asarray(step))
-                elif step == "negative":
-                    stack.append(-stack.pop())
-                else:
-                    right, left = stack.pop(), stack.pop()
-                    stack.append(_joined(step, left, right))
+            return np.asarray(
+                self.computed(lambda name: np.asarray(columns[name], dtype=np.float64), np.float64, operator.truediv)
+            )
+
+    def computed(
+        self, column: Callable[[str], Any], number: Callable[[float], Any], divide: Callable[[Any, Any], Any]
+    ) -> Any:
+        """The formula in any arithmetic that has + - *: of arrays, or of expressions of an export."""
+        stack: list[Any] = []
+        for step in self.steps:
+            if isinstance(step, tuple):
+                stack.append(column(step[0]))
+            elif isinstance(step, float):
+                stack.append(number(step))
+            elif step == "negative":
+                stack.append(-stack.pop())
+            else:
+                right, left = stack.pop(), stack.pop()
+                stack.append({**_SIGNS, "/": divide}[step](left, right))
         return stack.pop()
 
     def __str__(self) -> str:
@@ -76,14 +86,6 @@ class Expression:
 
     def __repr__(self) -> str:
         return repr(self.text)
-
-
-def _joined(sign: str, left: FloatArray, right: FloatArray) -> FloatArray:
-    if sign == "+":
-        return np.asarray(left + right)
-    if sign == "-":
-        return np.asarray(left - right)
-    return np.asarray(left * right if sign == "*" else left / right)
 
 
 def _words(text: str) -> Iterator[tuple[int, str, str]]:
