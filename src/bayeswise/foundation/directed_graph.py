@@ -53,6 +53,27 @@ def children_of(parents: Parents) -> list[list[int]]:
     return below
 
 
+def connected(nodes: Iterable[int], pairs: Iterable[tuple[int, int]]) -> list[list[int]]:
+    """The nodes of each part that pairs of nodes join, parts and nodes in the order given.
+
+    >>> connected([0, 1, 2, 3], [(3, 1)])
+    [[0], [1, 3], [2]]
+    """
+    group = {node: node for node in nodes}
+
+    def root(node: int) -> int:
+        while group[node] != node:
+            group[node] = node = group[group[node]]
+        return node
+
+    for one, other in pairs:
+        group[root(other)] = root(one)
+    parts: dict[int, list[int]] = {}
+    for node in group:
+        parts.setdefault(root(node), []).append(node)
+    return list(parts.values())
+
+
 def ancestors_of(parents: Parents, nodes: Iterable[int]) -> set[int]:
     """The nodes and all that they depend on.
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.directed_graph import connected
 from bayeswise.foundation.errors import ParameterError, TooFewRowsError, TooLargeError
 from bayeswise.foundation.threads import available, each
 from bayeswise.networks.inference.engine import Finding
@@ -87,22 +88,10 @@ def _scope(cells: FloatArray, nodes: Sequence[int]) -> Scope:
 
 def _blocks(network: BeliefNetwork, found: Finding, scopes: list[Scope]) -> list[list[int]]:
     """The nodes that are drawn together: those that tables with a zero join."""
-    group = {node: node for node in range(len(network)) if node not in found.states}
-
-    def root(node: int) -> int:
-        while group[node] != node:
-            group[node] = node = group[group[node]]
-        return node
-
-    for scope in scopes:
-        if len(scope.strides) > 1 and (scope.cells == 0.0).any():
-            first, *others = scope.strides
-            for other in others:
-                group[root(other)] = root(first)
-    blocks: dict[int, list[int]] = {}
-    for node in group:
-        blocks.setdefault(root(node), []).append(node)
-    for members in blocks.values():
+    tied = [list(scope.strides) for scope in scopes if scope.strides and (scope.cells == 0.0).any()]
+    drawn = (node for node in range(len(network)) if node not in found.states)
+    blocks = connected(drawn, ((first, other) for first, *others in tied for other in others))
+    for members in blocks:
         n_configurations = math.prod(len(network._states[node]) for node in members)
         if len(members) > 1 and n_configurations > MOST_CONFIGURATIONS:
             shown = ", ".join(network.names[node] for node in members[:6])
@@ -112,7 +101,7 @@ def _blocks(network: BeliefNetwork, found: Finding, scopes: list[Scope]) -> list
                 "they would be trapped",
                 fix="sample by method='importance', or give the zeros a small probability",
             )
-    return list(blocks.values())
+    return blocks
 
 
 def _parts(network: BeliefNetwork, blocks: list[list[int]], scopes: list[Scope]) -> Iterator[tuple[Any, Any, Any]]:

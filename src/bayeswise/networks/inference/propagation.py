@@ -154,17 +154,6 @@ def propagate(network: BeliefNetwork, node: str, evidence: Evidence | None, soft
 
 def _is_forest(factors: Sequence[Factor]) -> bool:
     """Whether tables and nodes form a graph without a cycle, so that messages are exact."""
-    group: dict[int, int] = {}
-
-    def root(node: int) -> int:
-        while group.setdefault(node, node) != node:
-            group[node] = node = group.setdefault(group[node], group[node])
-        return node
-
-    for factor in factors:
-        roots = [root(node) for node in factor.nodes]
-        if len(set(roots)) < len(roots):
-            return False
-        for each in roots:
-            group[each] = roots[0]
-    return True
+    nodes = {node for factor in factors for node in factor.nodes}
+    links = [(factor.nodes[0], other) for factor in factors for other in factor.nodes[1:]]
+    return len(links) == len(nodes) - len(graph.connected(nodes, links))

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from random import Random
 from typing import TypeAlias
 
+from bayeswise.foundation.directed_graph import connected
 from bayeswise.render.graph.boxes import Box, box_of
 from bayeswise.render.graph.layers import Edge, Lines, layers_of, with_bends
 from bayeswise.render.graph.picture import Picture, Width, line_width
@@ -90,19 +91,7 @@ def layout_of(picture: Picture) -> Layout:
 
 def _connected(n_nodes: int, edges: list[tuple[int, int]]) -> list[list[int]]:
     """The nodes of each connected part, the largest first."""
-    group = list(range(n_nodes))
-
-    def root(node: int) -> int:
-        while group[node] != node:
-            group[node] = node = group[group[node]]
-        return node
-
-    for start, end in edges:
-        group[root(start)] = root(end)
-    parts: dict[int, list[int]] = {}
-    for node in range(n_nodes):
-        parts.setdefault(root(node), []).append(node)
-    return sorted(parts.values(), key=lambda members: (-len(members), members[0]))
+    return sorted(connected(range(n_nodes), edges), key=lambda members: (-len(members), members[0]))
 
 
 def _part(picture: Picture, members: list[int], edges: list[tuple[int, int]]) -> Layout:
