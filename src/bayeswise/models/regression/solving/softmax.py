@@ -121,7 +121,7 @@ class SoftmaxLoss(ClassLoss[Rows]):
         point = self._binary(weights) if self.n_vectors == 1 else self._multinomial(weights)
         return point if self.intercept else point.holding(self.is_intercept)
 
-    def _block(self, rows: slice, weights: FloatArray) -> tuple[Any, ...]:
+    def _block(self, rows: slice, weights: FloatArray) -> tuple[Any, Any, Any, Any, Any, Any]:
         """Some rows and the weights, as the kernels of a pass take them."""
         beside = self.targets[rows], self.rows.weights_of(rows)
         return self.rows.matrix[rows], self.rows.centre, self.inverse_unit, weights, *beside
