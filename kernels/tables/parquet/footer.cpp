@@ -182,6 +182,9 @@ Footer::Footer(std::string_view bytes) {
     int64_t in_groups = 0;
     for (const RowGroup& group : groups) in_groups += is_decodable ? group.n_rows : 0;
     is_decodable &= has_known_types && in_groups == n_rows && !columns.empty();
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+    is_decodable = false;  // numbers in pages are little-endian
+#endif
 }
 
 int64_t Footer::row_bytes() const {
