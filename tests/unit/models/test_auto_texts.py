@@ -54,7 +54,7 @@ def test_words_that_repeat_do_not_make_the_mixture_too_sure(model: AutoModel) ->
     naive = bw.fit(texts_of(0, 400), "y", model="naive-bayes", kinds={"text": "text"})
     assert log_loss(naive, fresh) > 1.0
     assert log_loss(model, fresh) < 0.70
-    assert any("words" in name for name in model.weight_of_member)
+    assert any("words" in score.name and score.log_loss < 0.70 for score in model.scores)  # a regression, too
 
 
 def test_words_of_naive_bayes_count_as_much_as_left_out_rows_say(model: AutoModel) -> None:
@@ -155,6 +155,5 @@ def test_words_are_not_exported(model: AutoModel) -> None:
 
 
 def test_words_of_texts_that_are_not_there_are_refused(model: AutoModel) -> None:
-    inputs = next(member.inputs for member in model.members if isinstance(member.inputs, AsNumbers))
     with pytest.raises(SchemaError, match="not those of the texts"):
-        AsNumbers(inputs.table, (), (), None, {}, words=(Vocabulary(["a"]), Vocabulary(["b"]))).refuse_impossible()
+        AsNumbers(model.schema, (), (), None, {}, words=(Vocabulary(["a"]), Vocabulary(["b"]))).refuse_impossible()
