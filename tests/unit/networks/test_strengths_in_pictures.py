@@ -100,7 +100,7 @@ def test_strengths_of_a_part_are_drawn_beside_the_strongest_of_that_part() -> No
 
 def test_strengths_that_are_missing_are_asked_for(learned: tuple[BeliefNetwork, EdgeStrengths]) -> None:
     network, found = learned
-    with pytest.raises(ParameterError, match="no strength of the edge c -> d. Fix: measure them in this network"):
+    with pytest.raises(ParameterError, match=r"no strength of the edge c -> d. Fix: measure them in this network"):
         CHAIN.picture(strengths={edge: GIVEN[edge] for edge in list(GIVEN)[:2]})
     with pytest.raises(ParameterError, match="there is no strength of the edge a -> b"):
         CHAIN.picture(strengths=found)
