@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -81,6 +82,23 @@ def test_a_job_that_is_cancelled_leaves_nothing_and_the_server_goes_on(client: T
     assert time.monotonic() - began < 10 * max(slowdown(), 1.0)
     assert not (folder / "long.bayeswise").exists()
     assert client.get("/api/files").status_code == 200
+
+
+def test_a_job_that_is_cancelled_while_its_process_starts_is_ended(
+    client: TestClient, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started, cancelled = subprocess.Popen, []
+
+    def cancelled_first(*arguments: Any, **settings: Any) -> Any:
+        (job,) = [each for each in client.get("/api/jobs").json() if each["state"] == "running"]
+        cancelled.append(client.post(f"/api/jobs/{job['id']}/cancel").json()["id"])
+        return started([sys.executable, "-c", "import time; time.sleep(600)"], **settings)
+
+    monkeypatch.setattr(subprocess, "Popen", cancelled_first)
+    job = client.post("/api/fit", json={"table": "golf.csv", "target": "play", "output": "new.bayeswise"}).json()
+    assert ended(client, job)["state"] == "cancelled"
+    assert cancelled == [job["id"]]
+    assert not (folder / "new.bayeswise").exists()
 
 
 class TestLimits:

@@ -164,6 +164,8 @@ class Jobs:
             start_new_session=True,
         )
         _bound(job.process.pid, self.limits.job_bytes)
+        if job.cancelled:  # while the process was being started, so that there was none to end
+            _end(job)
         clock = threading.Timer(self.limits.job_seconds, _end, [job])
         clock.daemon = True
         clock.start()
