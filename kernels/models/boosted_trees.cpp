@@ -50,21 +50,22 @@ struct Limits {
 
 struct Node {
     int64_t begin = 0, end = 0;    // of its rows
-    std::vector<Sums> bins;        // of all features, one after the other; none once it asks, or cannot ask
+    std::vector<Sums> bins;        // of offered features, one after the other; none once it asks, or cannot ask
     int64_t feature = 0, bin = 0;  // of its best question
     double gain = kNoGain;         // of that question
 };
 
-// Nodes are numbered as they come: question k of a tree leads to nodes 2 k + 1 and 2 k + 2.
+// Nodes are numbered as they come: question k of a tree leads to nodes 2 k + 1 and 2 k + 2. Questions are about some of
+// the features, `offered`.
 class Tree {
 public:
-    Tree(const uint8_t* codes, int64_t n_features, const int64_t* n_bins, const double* slope, const double* curvature,
-         int64_t n_rows, const Limits& limits)
-        : codes_(codes), n_features_(n_features), slope_(slope), curvature_(curvature), limits_(limits),
-          rows_(static_cast<std::size_t>(n_rows)), spare_(static_cast<std::size_t>(n_rows)) {
-        for (int64_t f = 0; f < n_features; ++f) {
+    Tree(const uint8_t* codes, int64_t n_features, const int64_t* n_bins, const std::vector<int64_t>& offered,
+         const double* slope, const double* curvature, int64_t n_rows, const Limits& limits)
+        : codes_(codes), n_features_(n_features), offered_(offered), slope_(slope), curvature_(curvature),
+          limits_(limits), rows_(static_cast<std::size_t>(n_rows)), spare_(static_cast<std::size_t>(n_rows)) {
+        for (const int64_t feature : offered) {
             first_.push_back(n_cells_);
-            n_cells_ += n_bins[f];
+            n_cells_ += n_bins[feature];
         }
         first_.push_back(n_cells_);
         for (int64_t r = 0; r < n_rows; ++r) rows_[static_cast<std::size_t>(r)] = r;
@@ -102,8 +103,8 @@ private:
             const int64_t row = rows_[static_cast<std::size_t>(k)];
             const uint8_t* code = codes_ + row * n_features_;
             const double slope = slope_[row], curvature = curvature_[row];
-            for (int64_t f = 0; f < n_features_; ++f) {
-                Sums& cell = bins[static_cast<std::size_t>(first_[static_cast<std::size_t>(f)] + code[f])];
+            for (std::size_t f = 0; f < offered_.size(); ++f) {
+                Sums& cell = bins[static_cast<std::size_t>(first_[f] + code[offered_[f]])];
                 cell.slope += slope;
                 cell.curvature += curvature;
             }
@@ -116,8 +117,8 @@ private:
         Sums all;
         for (int64_t cell = first_[0]; cell < first_[1]; ++cell) all.add(node.bins[static_cast<std::size_t>(cell)]);
         const double before = worth(all);
-        for (int64_t f = 0; f < n_features_; ++f) {
-            const int64_t from = first_[static_cast<std::size_t>(f)], to = first_[static_cast<std::size_t>(f) + 1];
+        for (std::size_t f = 0; f < offered_.size(); ++f) {
+            const int64_t from = first_[f], to = first_[f + 1];
             Sums below;
             for (int64_t cell = from; cell + 1 < to; ++cell) {
                 below.add(node.bins[static_cast<std::size_t>(cell)]);
@@ -128,7 +129,7 @@ private:
                 const double gain = worth(below) + worth(above) - before;
                 if (gain > node.gain) {
                     node.gain = gain;
-                    node.feature = f;
+                    node.feature = offered_[f];
                     node.bin = cell + 1 - from;
                 }
             }
@@ -161,10 +162,11 @@ private:
 
     const uint8_t* codes_;
     const int64_t n_features_;
+    const std::vector<int64_t>& offered_;
     const double *slope_, *curvature_;
     const Limits limits_;
     std::vector<int64_t> rows_, spare_;  // the rows of each node side by side
-    std::vector<int64_t> first_;         // the place of the first bin of each feature
+    std::vector<int64_t> first_;         // the place of the first bin of each offered feature
     std::vector<Node> nodes_;
     int64_t n_cells_ = 0;
 };
@@ -176,9 +178,9 @@ void questions_of_nodes(const int64_t* node, int64_t n_questions, int64_t* quest
         if (node[k] >= 0) question[node[k]] = k;
 }
 
-void grow_tree(const Codes& codes, const Places& n_bins, const Numbers& slope, const Numbers& curvature,
-               double least_curvature, double ridge, const OutPlaces& node, const OutPlaces& feature,
-               const OutPlaces& bin, const OutPlaces& leaf) {
+void grow_tree(const Codes& codes, const Places& n_bins, const Places& offered, const Numbers& slope,
+               const Numbers& curvature, double least_curvature, double ridge, const OutPlaces& node,
+               const OutPlaces& feature, const OutPlaces& bin, const OutPlaces& leaf) {
     const auto n_rows = static_cast<int64_t>(codes.shape(0)), n_features = static_cast<int64_t>(codes.shape(1));
     const auto n_learning = static_cast<int64_t>(slope.shape(0));
     const auto n_questions = static_cast<int64_t>(node.shape(0));
@@ -195,11 +197,15 @@ void grow_tree(const Codes& codes, const Places& n_bins, const Numbers& slope, c
     for (int64_t r = 0; r < n_rows; ++r)
         for (int64_t f = 0; f < n_features; ++f) fits &= codes.data()[r * n_features + f] < n_bins.data()[f];
     require(fits, "a code lies outside its bins");
+    const std::vector<int64_t> among(offered.data(), offered.data() + offered.shape(0));
+    require(
+        !among.empty() && std::all_of(among.begin(), among.end(), [=](int64_t f) { return f >= 0 && f < n_features; }),
+        "a tree asks about features that are not there");
     nb::gil_scoped_release release;
     std::fill_n(node.data(), n_questions, -1);
     std::fill_n(feature.data(), n_questions, 0);
     std::fill_n(bin.data(), n_questions, 0);
-    Tree(codes.data(), n_features, n_bins.data(), slope.data(), curvature.data(), n_learning,
+    Tree(codes.data(), n_features, n_bins.data(), among, slope.data(), curvature.data(), n_learning,
          {n_questions, least_curvature, ridge})
         .grow(node.data(), feature.data(), bin.data());
     std::vector<int64_t> question(static_cast<std::size_t>(2 * n_questions + 1));
@@ -258,10 +264,12 @@ void add_by_feature(const Matrix& numbers, const Places& state, const PlaceTable
 }  // namespace
 
 void bind_boosted_trees(nb::module_& m) {
-    m.def("grow_tree", &grow_tree, "codes"_a.noconvert(), "n_bins"_a.noconvert(), "slope"_a.noconvert(),
-          "curvature"_a.noconvert(), "least_curvature"_a, "ridge"_a, "node"_a.noconvert(), "feature"_a.noconvert(),
-          "bin"_a.noconvert(), "leaf"_a.noconvert(),
-          "The questions of a tree of the first rows, those that have a slope, and the leaf of all rows.");
+    m.def("grow_tree", &grow_tree, "codes"_a.noconvert(), "n_bins"_a.noconvert(), "offered"_a.noconvert(),
+          "slope"_a.noconvert(), "curvature"_a.noconvert(), "least_curvature"_a, "ridge"_a, "node"_a.noconvert(),
+          "feature"_a.noconvert(), "bin"_a.noconvert(), "leaf"_a.noconvert(),
+          "The questions of a tree about the offered features, by the first rows, those that have a slope, and the "
+          "leaf of "
+          "all rows.");
     m.def("add_by_feature", &add_by_feature, "numbers"_a.noconvert(), "state"_a.noconvert(), "node"_a.noconvert(),
           "feature"_a.noconvert(), "threshold"_a.noconvert(), "value"_a.noconvert(), "added"_a.noconvert(),
           "added[row, state, feature] += what the questions of trees about a feature add to the scores of a row");

@@ -572,6 +572,7 @@ def count_family(
 def grow_tree(
     codes: npt.NDArray[np.uint8],
     n_bins: IntArray,
+    offered: IntArray,
     slope: FloatArray,
     curvature: FloatArray,
     least_curvature: float,
@@ -583,9 +584,9 @@ def grow_tree(
 ) -> None:
     """The questions of a tree of Newton steps, that of the largest gain first, and the node at which each row ends.
 
-    codes is (n_rows, n_features); the first rows, those that have a slope, are learned from. At node[k] it is asked
-    whether a code is at least bin[k], and node 2 k + 2 comes after yes, 2 k + 1 after no; questions that gain nothing
-    have node -1.
+    codes is (n_rows, n_features); questions are about the features `offered`, and the first rows, those that have a
+    slope, are learned from. At node[k] it is asked whether a code is at least bin[k], and node 2 k + 2 comes
+    after yes, 2 k + 1 after no; questions that gain nothing have node -1.
     """
 
 def add_by_feature(

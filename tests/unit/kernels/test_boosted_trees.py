@@ -21,10 +21,13 @@ def rows(seed: int = 0, n_rows: int = 300) -> tuple[Any, Any, Any, Any]:
     return codes, n_bins, slope, g.integers(1, 17, n_rows) / 64.0
 
 
-def grown(codes: Any, n_bins: Any, slope: Any, curvature: Any, n_leaves: int = N_LEAVES) -> tuple[Any, Any, Any, Any]:
+def grown(
+    codes: Any, n_bins: Any, slope: Any, curvature: Any, n_leaves: int = N_LEAVES, offered: Any = None
+) -> tuple[Any, Any, Any, Any]:
+    offered = np.arange(len(n_bins)) if offered is None else np.asarray(offered)
     node, feature, border = np.empty((3, n_leaves - 1), dtype=np.int64)
     leaf = np.empty(len(codes), dtype=np.int64)
-    _kernels.grow_tree(codes, n_bins, slope, curvature, LEAST_CURVATURE, RIDGE, node, feature, border, leaf)
+    _kernels.grow_tree(codes, n_bins, offered, slope, curvature, LEAST_CURVATURE, RIDGE, node, feature, border, leaf)
     return node, feature, border, leaf
 
 
@@ -62,6 +65,15 @@ def test_the_question_of_the_largest_gain_is_asked_next(seed: int, n_leaves: int
         here = at == asks
         at[here] = 2 * k + 1 + (codes[here, feature[k]] >= border[k])
     assert np.array_equal(leaf, at)
+
+
+def test_questions_are_about_features_that_are_offered() -> None:
+    codes, n_bins, slope, curvature = rows()
+    node, feature, border, leaf = grown(codes, n_bins, slope, curvature, offered=[1, 3])
+    alone = grown(np.ascontiguousarray(codes[:, [1, 3]]), n_bins[[1, 3]], slope, curvature)
+    assert np.array_equal(feature, np.array([1, 3])[alone[1]])
+    assert np.array_equal((node, border), (alone[0], alone[2]))
+    assert np.array_equal(leaf, alone[3])
 
 
 def test_rows_without_a_slope_follow_and_have_no_say() -> None:
@@ -108,6 +120,9 @@ def test_codes_and_nodes_that_are_not_there_are_refused() -> None:
         grown(codes[:10], n_bins, slope, curvature)
     with pytest.raises(ValueError, match="asks about features"):
         grown(codes, n_bins, slope, curvature, n_leaves=1)
+    for offered in ([4], [-1], np.empty(0, dtype=np.int64)):
+        with pytest.raises(ValueError, match="not there"):
+            grown(codes, n_bins, slope, curvature, offered=offered)
     nothing = np.zeros((1, 1)), np.zeros((1, 3)), np.zeros((2, 1, 1))
     for node, feature in ((0, 5), (1, 0), (-2, 0)):  # a feature, and nodes, that are not there
         with pytest.raises(ValueError, match="not there"):

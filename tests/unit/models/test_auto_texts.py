@@ -16,7 +16,7 @@ import bayeswise as bw
 from bayeswise.foundation.errors import ExportError, SchemaError
 from bayeswise.models.auto import AutoModel
 from bayeswise.models.auto.inputs import AsNumbers
-from bayeswise.models.auto.text_words import RARE, best_word_weight, most_words, presence, telling_words
+from bayeswise.models.auto.text_words import RARE, best_word_weight, informative_words, most_words, presence
 from bayeswise.tables.batch import TextBlock
 from bayeswise.tables.schema.labels import Vocabulary
 
@@ -139,9 +139,9 @@ def test_words_are_chosen_by_what_their_presence_says_of_the_class(monkeypatch: 
     by_oracle = [mutual_info_score(counts[:, k] > 0, groups) for k in range(29)]
     best = sorted(f"w{k:02}" for k in np.argsort(by_oracle)[::-1][:10])
     monkeypatch.setattr("bayeswise.models.auto.text_words.MOST_WORDS", 10)
-    assert list(telling_words(block, groups.astype(np.int32), 3, np.ones(200))) == best
+    assert list(informative_words(block, groups.astype(np.int32), 3, np.ones(200))) == best
     monkeypatch.undo()
-    assert "w29" not in telling_words(block, groups.astype(np.int32), 3, np.ones(200))
+    assert "w29" not in informative_words(block, groups.astype(np.int32), 3, np.ones(200))
 
 
 def test_presence_is_of_words_that_the_batch_may_not_know() -> None:

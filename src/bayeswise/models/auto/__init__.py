@@ -1,7 +1,7 @@
 """`model="auto"`: every model that applies, weighed by rows that it never saw.
 
 inputs.py         what a member sees of a row: as it is, without texts, or as numbers with products of pairs
-text_words.py     words of texts that tell classes apart, as indicators; how much words count
+text_words.py     words of texts that separate the classes, as indicators; how much words count
 boosted_trees.py  trees that add to log-odds, and what they add by column
 boosting.py       trees that are grown, each of what those before it leave unexplained
 candidates.py     the models that are tried, which of them apply, and in which order

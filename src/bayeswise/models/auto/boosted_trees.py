@@ -222,13 +222,13 @@ class AsTrees:
         rows = self.base.batch(batch)
         column = {name: place for place, name in enumerate(self._columns)}
         names = [columns[0] for _, columns in self.base.features]
-        asked = [place for place, name in enumerate(names) if name in column]
-        owner = np.zeros((len(asked), len(column)))
-        owner[np.arange(len(asked)), [column[names[place]] for place in asked]] = 1.0
+        used = [place for place, name in enumerate(names) if name in column]
+        owner = np.zeros((len(used), len(column)))
+        owner[np.arange(len(used)), [column[names[place]] for place in used]] = 1.0
         numbers = np.empty((batch.n_rows, len(self.features)))
         for first in range(0, batch.n_rows, _ROWS):
             part = slice(first, min(first + _ROWS, batch.n_rows))
-            found = self.trees.by_feature(rows.values[part])[:, self._states][:, :, asked]
+            found = self.trees.by_feature(rows.values[part])[:, self._states][:, :, used]
             numbers[part] = np.einsum("rsf,fc->rsc", found, owner).reshape(len(found), -1)
         return replace(rows, values=numbers)
 

@@ -42,10 +42,22 @@ class Growth:
 
     n_leaves: int
     rate: float  # the share of a Newton step that a tree goes
+    share_of_features: float = 1.0  # that a tree may ask about: with fewer, trees differ more and overfit less together
 
     @property
     def n_questions(self) -> int:
         return self.n_leaves - 1
+
+    def offered(self, n_features: int, tree: int) -> IntArray:
+        """The features that a tree may ask about: drawn by a hash, so that every machine draws the same.
+
+        >>> growth = Growth(n_leaves=8, rate=0.2, share_of_features=0.5)
+        >>> growth.offered(6, tree=0).tolist(), growth.offered(6, tree=1).tolist()
+        ([1, 3, 5], [3, 4, 5])
+        """
+        n_offered = max(1, round(self.share_of_features * n_features))
+        place = np.arange(n_features, dtype=np.uint64) + np.uint64((tree + 1) << 32)
+        return np.sort(np.argsort(_mixed_bits(place), kind="stable")[:n_offered])
 
 
 @dataclass(eq=False)
@@ -232,7 +244,17 @@ class Growing:
         node, feature, border = np.empty((3, growth.n_questions), dtype=np.int64)
         leaf = np.empty(len(self.codes), dtype=np.int64)
         _kernels.grow_tree(
-            self.codes, self._n_bins, slope, curvature, LEAST_CURVATURE, RIDGE, node, feature, border, leaf
+            self.codes,
+            self._n_bins,
+            growth.offered(self.codes.shape[1], len(self.grown)),
+            slope,
+            curvature,
+            LEAST_CURVATURE,
+            RIDGE,
+            node,
+            feature,
+            border,
+            leaf,
         )
         threshold = np.array(
             [self.borders[j][k - 1] if k else np.inf for j, k in zip(feature.tolist(), border.tolist(), strict=True)]
@@ -270,3 +292,10 @@ def _borders(x: FloatArray) -> FloatArray:
     """Up to BINS - 1 numbers that divide the values into parts of the same size."""
     found = np.unique(np.quantile(x, np.arange(1, BINS) / BINS, method="inverted_cdf"))
     return np.asarray(found[found > x.min(initial=np.inf)])
+
+
+def _mixed_bits(number: np.ndarray) -> np.ndarray:
+    """Unsigned integers of 64 bits, each bit a function of all (the finalizer of SplitMix64)."""
+    number = (number ^ (number >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    number = (number ^ (number >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(number ^ (number >> np.uint64(31)))

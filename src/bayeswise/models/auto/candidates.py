@@ -40,7 +40,7 @@ FEW_FOR_TRIPLES = 500  # rows: fewer say too little about triples
 MOST_PARENTS = 60  # columns among which a search looks for parents
 FEW_FOR_TREES = 100  # rows: fewer say too little about what trees find
 MANY_GROWN, MOST_GROWN = 2e5, 1e6  # rows times numbers and indicators times classes of trees: in fewer folds, and none
-FOLDS_OF_MANY = 5  # of dear trees
+FOLDS_OF_MANY = 5  # of expensive trees
 MANY_FOR_TREES = 50_000  # rows: what leaves of trees add is learned tree by tree
 TOO_FAR = 1.1  # times the least log-loss so far: trees of more on rows that they never saw are not tried in folds
 
@@ -76,7 +76,7 @@ class Member:
         return self.inputs is None or self.inputs.keeps_categories
 
     @property
-    def words_told(self) -> dict[str, Vocabulary]:
+    def word_indicators(self) -> dict[str, Vocabulary]:
         """The words that it sees by indicators, by text."""
         if not isinstance(self.inputs, AsNumbers) or not self.inputs.words:
             return {}
@@ -187,7 +187,7 @@ class Candidate:
         return replace(self, sees="filled") if self._completed(extent) > MOST_COMPLETED else self
 
     def folds(self, extent: Extent, folds: IntArray) -> IntArray:
-        """(n_rows,) the folds that it is tried in: fewer where trees are dear, or EM takes long to complete numbers."""
+        """(n_rows,) the folds that it is tried in: fewer where trees or the completion of numbers by EM take long."""
         if self.sees == "trees":
             return folds % FOLDS_OF_MANY if self._grown(extent) > MANY_GROWN else folds
         return folds % 3 if self.sees == "numbers" and self._completed(extent) > MANY_COMPLETED else folds
@@ -198,8 +198,8 @@ class Candidate:
 
     def _completed(self, extent: Extent) -> float:
         """How much EM would have to complete in each step; 0 where nothing is missing."""
-        dear = self.kind == "gaussian" and extent.n_patterns > 1
-        return extent.n_patterns * float(extent.n_features) ** 3 if dear else 0.0
+        is_slow = self.kind == "gaussian" and extent.n_patterns > 1
+        return extent.n_patterns * float(extent.n_features) ** 3 if is_slow else 0.0
 
     def learned(self, batch: Batch, schema: Schema, inputs: Inputs | None = None) -> Member:
         """The member of these rows alone; what it chooses by rows is chosen by these. `inputs`: those of the rows."""
@@ -284,9 +284,9 @@ class Candidate:
         return self.sees == "crossed" or self.name in ("tan", "aode", "a2de", "k-dependence", "markov-blanket")
 
     def refusal_of_inputs(self, inputs: Inputs | None, extent: Extent, n_folds: int) -> str:
-        """Why the candidate is not worth its while, by what it would see of rows; empty where it is.
+        """Why the candidate would cost more than it can gain, given its inputs; empty where it would not.
 
-        Indicators and products count here: with many classes they make regressions dear.
+        Indicators and products count here: with many classes they make regressions expensive.
         """
         if self.kind != "logistic" or not isinstance(inputs, AsNumbers):
             return ""
@@ -376,7 +376,7 @@ CANDIDATES = (
     *(_logistic("logistic, cut", "cut", scale) for scale in SCALES[:2]),
     *(_logistic("logistic, crossed", "crossed", scale) for scale in SCALES[:2]),
     *(_logistic("logistic, words", "words", scale) for scale in SCALES_OF_WORDS),
-    Candidate("trees, 8 leaves", "logistic", "trees", options={"n_leaves": 8, "rate": 0.2}),
+    Candidate("trees, 8 leaves", "logistic", "trees", options={"n_leaves": 8, "rate": 0.1, "share_of_features": 0.5}),
     Candidate("trees, 16 leaves", "logistic", "trees", options={"n_leaves": 16, "rate": 0.2}),
     Candidate("tan", "tan", "columns", {"structure": "tan"}),
     Candidate("aode", "aode", "columns", {"structure": "aode"}),

@@ -47,11 +47,13 @@ Piece = tuple[str, str]  # a column and one word of it; the empty word is the co
 def account_of(model: AutoModel, batch: Batch) -> Account:
     """The account of a batch of one row."""
     columns = model.schema.used
-    priors, told = zip(*(_of_member(member, batch, model) for member in model.members), strict=True)
+    priors, by_member = zip(*(_of_member(member, batch, model) for member in model.members), strict=True)
     log_priors = np.stack(priors)  # (n_members, n_states)
-    pieces = list(dict.fromkeys([*((name, "") for name in columns), *(piece for own in told for piece in own)]))
+    pieces = list(dict.fromkeys([*((name, "") for name in columns), *(piece for own in by_member for piece in own)]))
     nothing = np.zeros(len(model.classes))
-    terms = np.stack([[own.get(piece, nothing) for piece in pieces] for own in told])  # (n_members, n_pieces, n_states)
+    terms = np.stack(
+        [[own.get(piece, nothing) for piece in pieces] for own in by_member]
+    )  # (n_members, n_pieces, n_states)
     moved = _integrated(model, log_priors, terms)  # (n_pieces, n_states)
     log_start = model.log_pooled(log_priors[:, None])[0]
     log_mixed = log_posterior(model.log_mixture(batch))[0]

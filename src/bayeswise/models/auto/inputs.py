@@ -1,7 +1,7 @@
 """What a member sees of a row: the row as it is, without its texts, or everything as numbers.
 
 Gaussian classes and regressions take numbers. Categories become indicators of their levels, a missing cell the mean of
-its column and an indicator that it is missing, a text an indicator for each word that tells classes apart. Means,
+its column and an indicator that it is missing, a text an indicator for each word that separates the classes. Means,
 levels and words are learned from the rows that the member learns from.
 Pairs of columns that say more together than one by one are crossed: products of numbers and indicators.
 """
@@ -17,7 +17,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import SchemaError
-from bayeswise.models.auto.text_words import presence, telling_words
+from bayeswise.models.auto.text_words import informative_words, presence
 from bayeswise.models.description_length.bits import codes_of, cut_points
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import MISSING, Batch
@@ -92,12 +92,12 @@ class AsNumbers:
         """The indicators and means that rows call for; with `every_level` the most frequent level has one, too."""
         weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
         there = ~np.isnan(batch.values)
-        gaps = [
+        incomplete = [
             name
             for name, whole in zip(schema.numbers, np.asarray(there.all(axis=0)), strict=True)
             if not whole and filled
         ]
-        gaps += [name for place, name in enumerate(schema.categories) if (batch.codes[:, place] == MISSING).any()]
+        incomplete += [name for place, name in enumerate(schema.categories) if (batch.codes[:, place] == MISSING).any()]
         levels = tuple(
             _frequent(batch.codes[:, k], weights, known, every_level) for k, known in enumerate(batch.vocabularies)
         )
@@ -105,8 +105,8 @@ class AsNumbers:
         mean = _means(batch.values, there, weights) if filled else None
         crossing = Crossing.of(schema, batch, levels, weights, mean) if crossed and mean is not None else None
         groups, n_groups = np.asarray(batch.groups), len(batch.group_labels)
-        told = tuple(telling_words(each, groups, n_groups, weights) for each in batch.texts) if words else ()
-        return cls(schema, levels, tuple(gaps), mean, cuts, crossing, told)
+        informative = tuple(informative_words(each, groups, n_groups, weights) for each in batch.texts) if words else ()
+        return cls(schema, levels, tuple(incomplete), mean, cuts, crossing, informative)
 
     def refuse_impossible(self) -> None:
         """Words of more or fewer texts than there are."""
@@ -124,7 +124,7 @@ class AsNumbers:
         found += [(f"{name} is missing", (name,)) for name in self.flagged]
         if self.crossed is not None:
             found += [(f"{one} x {other} {k}", (one, other)) for one, other, k in self.crossed.names(self.levels)]
-        found += [(f"{name}: {word}", (name,)) for name, word in self._told_words]
+        found += [(f"{name}: {word}", (name,)) for name, word in self._word_features]
         taken: set[str] = set()
         for k, (name, columns) in enumerate(found):
             while name in taken:
@@ -134,16 +134,16 @@ class AsNumbers:
         return tuple(found)
 
     @property
-    def _told_words(self) -> list[tuple[str, Label]]:
+    def _word_features(self) -> list[tuple[str, Label]]:
         """(text, word) of each indicator; without words there are none."""
         return [(name, word) for name, words in zip(self.table.texts, self.words, strict=False) for word in words]
 
     @cached_property
     def word_of(self) -> dict[str, tuple[str, str]]:
         """The text and the word of each number that stands for one; words are the last of the numbers."""
-        told = self._told_words
-        names = [name for name, _ in self.features[len(self.features) - len(told) :]]
-        return {name: (text, str(word)) for name, (text, word) in zip(names, told, strict=True)}
+        words = self._word_features
+        names = [name for name, _ in self.features[len(self.features) - len(words) :]]
+        return {name: (text, str(word)) for name, (text, word) in zip(names, words, strict=True)}
 
     @cached_property
     def schema(self) -> Schema:

@@ -49,7 +49,7 @@ def learned(
 ) -> tuple[AutoModel, Report]:
     """All models weighed by rows that they never saw, and what was met on the way.
 
-    within  a time such as "60s": the dearest candidates that do not fit into it are left out
+    within  a time such as "60s": the most expensive candidates that do not fit into it are left out
     tell    called with the name of each candidate before it is tried
 
     >>> rows = [{"wind": w, "sky": s, "play": p} for w, s, p in 9 * [("weak", "sun", "yes"), ("strong", "rain", "no"),
@@ -58,8 +58,8 @@ def learned(
     >>> model.predict([{"wind": "weak", "sky": "sun"}]), round(float(model.weights.sum()), 12)
     (['yes'], 1.0)
     """
-    about_columns, beliefs = divided(overrides)
-    settings = AutoSettings().changed(**beliefs)
+    about_columns, changes = divided(overrides)
+    settings = AutoSettings().changed(**changes)
     seconds = seconds_of(within)
     source = open_like(table, schema)
     schema = schema_for(source, target, schema, about_columns)

@@ -85,8 +85,8 @@ def with_word_weight(member: Member, batch: Batch, folds: IntArray) -> tuple[Mem
     log_shares = np.empty_like(log_whole)
     for fold in range(int(folds.max()) + 1):
         inside, outside = folds == fold, folds != fold
-        told = log_rest[outside], log_words[outside], truth[outside], weights[outside]
-        log_shares[inside] = log_posterior(log_rest[inside] + best_word_weight(*told) * log_words[inside])
+        others = log_rest[outside], log_words[outside], truth[outside], weights[outside]
+        log_shares[inside] = log_posterior(log_rest[inside] + best_word_weight(*others) * log_words[inside])
     found = LeftOut(np.exp(log_shares), log_shares[np.arange(batch.n_rows), truth], "leave-one-out")
     return _counting_words(member, best_word_weight(log_rest, log_words, truth, weights)), found
 

@@ -175,9 +175,9 @@ class AutoModel(ProbabilityModel):
             if member.keeps_categories:
                 known.update(member.model.vocabularies)
         for name in self.schema.texts:
-            told = [words for member in self.members for words in [member.words_told.get(name)] if words is not None]
-            if name not in known and told:
-                known[name] = Vocabulary.of(word for words in told for word in words)
+            indicators = [member.word_indicators[name] for member in self.members if name in member.word_indicators]
+            if name not in known and indicators:
+                known[name] = Vocabulary.of(word for words in indicators for word in words)
         return known
 
     # -- what it says about rows ------------------------------------------------------------------------------

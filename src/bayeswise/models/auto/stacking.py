@@ -19,7 +19,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray, IntArray
 
 PULL = 0.3  # pseudo-rows, shared by all members
-HOPELESS = 3.0  # times the least log-loss: a candidate above has no part in the mixture
+TOO_MUCH_WORSE = 3.0  # times the least log-loss: a candidate above has no part in the mixture
 UNPROVEN = 1.0  # nats of all rows together: less between two candidates proves nothing
 MISTAKES_TO_COME = 0.1  # that a single choice allows for beside those that were seen
 NEGLIGIBLE = 0.01  # of all weight: a member below is left out of the mixture
@@ -71,20 +71,20 @@ def stacked(share_of_truth: FloatArray, row_weights: FloatArray, *, pull: float 
     return Stacked(at, problem.gap(at, slope) / total)
 
 
-def hopeful(share_of_truth: FloatArray, row_weights: FloatArray) -> IntArray:
-    """The members whose log-loss is at most HOPELESS times the least; others would only get what the pull gives them.
+def contenders(share_of_truth: FloatArray, row_weights: FloatArray) -> IntArray:
+    """The members whose log-loss is at most TOO_MUCH_WORSE times the least; the pull alone would weigh the others.
 
     A row counts with log(n) nats at most: where one member errs so much, the others of a mixture cover for it. Where
     classes are apart, all losses are small and the least is that of the boldest member, so that UNPROVEN nats of all
     rows together do not count.
 
-    >>> hopeful(np.array([[0.9, 0.9, 0.9, 0.5], [0.6, 0.6, 0.6, 0.6], [0.2, 0.2, 0.2, 0.2]]), np.ones(4)).tolist()
+    >>> contenders(np.array([[0.9, 0.9, 0.9, 0.5], [0.6, 0.6, 0.6, 0.6], [0.2, 0.2, 0.2, 0.2]]), np.ones(4)).tolist()
     [0, 1]
-    >>> hopeful(np.array([[0.99999], [0.99], [0.9]]).repeat(20, axis=1), np.ones(20)).tolist()
+    >>> contenders(np.array([[0.99999], [0.99], [0.9]]).repeat(20, axis=1), np.ones(20)).tolist()
     [0, 1]
     """
     losses = _bounded_losses(share_of_truth, row_weights)
-    return np.flatnonzero(losses <= HOPELESS * losses.min() + UNPROVEN)
+    return np.flatnonzero(losses <= TOO_MUCH_WORSE * losses.min() + UNPROVEN)
 
 
 def risks(share_of_truth: FloatArray, row_weights: FloatArray) -> FloatArray:

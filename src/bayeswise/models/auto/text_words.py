@@ -1,4 +1,4 @@
-"""The words of texts: those that tell classes apart, as indicators, and how much a word counts in naive Bayes.
+"""The words of texts: those that separate the classes, as indicators, and how much a word counts in naive Bayes.
 
 Words of one text repeat and go together, so that naive Bayes, which takes each for new, is far too sure. With a weight
 t the posterior is proportional to p(class) p(other columns | class) p(words | class)^t; t is the one under which rows
@@ -30,7 +30,7 @@ def most_words(n_classes: int) -> int:
     return min(MOST_WORDS, max(1, MOST_WEIGHTS // (1 if n_classes <= 2 else n_classes)))
 
 
-def telling_words(texts: TextBlock, groups: CodeArray, n_groups: int, weights: FloatArray) -> Vocabulary:
+def informative_words(texts: TextBlock, groups: CodeArray, n_groups: int, weights: FloatArray) -> Vocabulary:
     """The words whose presence says most about the class, in canonical order.
 
     A word says sum over presence and class of n log(n N / (n_presence n_class)) nats, n the weight of rows.

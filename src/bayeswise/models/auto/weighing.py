@@ -16,7 +16,7 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.threads import algebra_on_one_thread
 from bayeswise.models.auto.pooling import LogLinear, least_share, pooled, with_least
-from bayeswise.models.auto.stacking import hopeful, risks, stacked
+from bayeswise.models.auto.stacking import contenders, risks, stacked
 from bayeswise.posteriors.calibration import fit_calibration, turns
 from bayeswise.posteriors.calibration_maps import AsItIs, Calibration
 from bayeswise.posteriors.normalise import log_posterior
@@ -113,7 +113,7 @@ class LeftOutRows:
     def _averaged(self, among: IntArray, rows: IntArray) -> Mixture:
         """Weights of posteriors, by some rows."""
         own, mass = self.own[among][:, rows], self.row_weights[rows]
-        kept = hopeful(own, mass)
+        kept = contenders(own, mass)
         while True:
             found = stacked(own[kept], mass)
             heavy = found.weights >= self.negligible
@@ -124,7 +124,7 @@ class LeftOutRows:
     def _log_linear(self, among: IntArray, rows: IntArray) -> Mixture:
         """Weights of their logarithms, by some rows; of posteriors, where no member is worth any."""
         mass = self.row_weights[rows]
-        kept = among[hopeful(self.own[among][:, rows], mass)]
+        kept = among[contenders(self.own[among][:, rows], mass)]
         while True:
             found, gap = pooled(self._evidence[kept][:, rows], self._base, self.truth[rows], mass)
             if not found.any():
