@@ -33,7 +33,7 @@ def parity_table(seed: int = 0) -> Columns:
 
 
 def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = ("naive-bayes", "logistic, scale 1", "trees, 8 leaves", "trees, 16 leaves")
+    kept = ("naive-bayes", "logistic, scale 1", "trees, 8 leaves", "trees, 16 leaves", "trees, half of the features")
     monkeypatch.setattr(learning, "CANDIDATES", tuple(each for each in candidates.CANDIDATES if each.name in kept))
 
 

@@ -364,6 +364,10 @@ def _logistic(name: str, sees: Sees, scale: float) -> Candidate:
     return Candidate(f"{name}, scale {scale:g}", "logistic", sees, {"scale": scale}, {"only_weights": True})
 
 
+def _trees(name: str, **growth: float) -> Candidate:
+    return Candidate(name, "logistic", "trees", options=growth)
+
+
 CANDIDATES = (
     Candidate("naive-bayes", "naive-bayes", "all"),
     Candidate("naive-bayes, families", "naive-bayes", "all", options={"families": "select"}),
@@ -376,8 +380,9 @@ CANDIDATES = (
     *(_logistic("logistic, cut", "cut", scale) for scale in SCALES[:2]),
     *(_logistic("logistic, crossed", "crossed", scale) for scale in SCALES[:2]),
     *(_logistic("logistic, words", "words", scale) for scale in SCALES_OF_WORDS),
-    Candidate("trees, 8 leaves", "logistic", "trees", options={"n_leaves": 8, "rate": 0.1, "share_of_features": 0.5}),
-    Candidate("trees, 16 leaves", "logistic", "trees", options={"n_leaves": 16, "rate": 0.2}),
+    _trees("trees, 8 leaves", n_leaves=8, rate=0.2),
+    _trees("trees, 16 leaves", n_leaves=16, rate=0.2),
+    _trees("trees, half of the features", n_leaves=8, rate=0.1, share_of_features=0.5),
     Candidate("tan", "tan", "columns", {"structure": "tan"}),
     Candidate("aode", "aode", "columns", {"structure": "aode"}),
     Candidate("a2de", "aode", "columns", {"structure": "a2de"}),
