@@ -146,7 +146,8 @@ def test_a_thread_that_never_comes_is_not_waited_for(monkeypatch: pytest.MonkeyP
         for row in range(12):
             expected = quick.teach(row, labels[row]).query()
             with monkeypatch.context() as patch:
-                patch.setattr(threads._process, "pool", busy)
+                patch.setattr(threads._process.pool, "helper", lambda: busy)
+                patch.setattr(threads._process.pool, "keep", lambda *_: None)
                 assert alone.teach(row, labels[row]).query() == expected
     finally:
         hold.set()

@@ -28,8 +28,6 @@ Answer = TypeVar("Answer")
 POLARS = "POLARS_MAX_THREADS"
 """The environment variable that says how many threads polars starts when it is imported."""
 
-_MOST_HELPERS = 512  # of a process; they are started when they are needed
-
 
 def _cores() -> int:
     """The cores that this process may use."""
@@ -67,15 +65,41 @@ class _Crew:
             self.give_back(-1)
 
 
-def _new_pool() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(_MOST_HELPERS, thread_name_prefix="bayeswise")
+class _Pool:
+    """Helpers, each a thread of its own; those without work are kept for the next who asks.
+
+    An executor of many threads starts another one whenever the last is not idle yet: after a thousand short tasks,
+    one by one, it has a hundred. A helper that is asked while it ends a task does the next one after it.
+    """
+
+    def __init__(self) -> None:
+        self._idle: list[ThreadPoolExecutor] = []
+        self._lock = threading.Lock()
+
+    def helper(self) -> ThreadPoolExecutor:
+        """An idle one, else a new one, whose thread starts with its first task."""
+        with self._lock:
+            return self._idle.pop() if self._idle else ThreadPoolExecutor(1, thread_name_prefix="bayeswise")
+
+    def keep(self, helper: ThreadPoolExecutor, most: int) -> None:
+        """Keep a helper for others, unless so many are idle already."""
+        with self._lock:
+            self._idle.append(helper)
+        self.shrink(most)
+
+    def shrink(self, most: int) -> None:
+        """Let the threads of all idle helpers beyond so many end."""
+        with self._lock:
+            others, self._idle = self._idle[most:], self._idle[:most]
+        for helper in others:
+            helper.shutdown(wait=False)
 
 
 class _Process:
     """The threads of this process, and how many may work unless there is a limit."""
 
     def __init__(self) -> None:
-        self.pool = _new_pool()
+        self.pool = _Pool()
         self.crew = _Crew(_cores())
         self.is_forked = False
 
@@ -204,28 +228,27 @@ class Shared(Generic[Item, Answer]):
         self._stop = stop  # called when an interrupt or an error ends the work, before helpers are waited for
         self._items: Sequence[Item] = list(items)
         self._crew = _crew()
-        self._helpers: list[Future[None]] = []
+        self._helpers: list[tuple[Future[None], ThreadPoolExecutor]] = []
         n_helpers = self._crew.borrow(len(self._items) - 1 if helpers is None else helpers)
-        if n_helpers:
-            self._answers: list[Future[Answer]] = [Future() for _ in self._items]
-            self._left = deque(range(len(self._items)))
-            self._hire(n_helpers)
+        self._answers: list[Future[Answer]] = [Future() for _ in self._items] if n_helpers else []
+        self._left = deque(range(len(self._answers)))
+        self._hire(n_helpers)
+        self._is_shared = bool(self._helpers)
 
     def _hire(self, helpers: int) -> None:
         """As many of the helpers as threads can be started: a machine may allow fewer than it has cores."""
         for k in range(helpers):
-            task = _Task(self._help)
+            helper = _process.pool.helper()
             try:
-                self._helpers.append(_process.pool.submit(copy_context().run, task))
-            except RuntimeError:  # the task stands in the queue of this pool all the same; another one forgets it
-                task.is_due = False
-                _process.pool = _new_pool()
+                task = helper.submit(copy_context().run, self._help, helper)
+            except RuntimeError:
                 self._crew.give_back(helpers - k)
                 return
+            self._helpers.append((task, helper))
 
     def __iter__(self) -> Iterator[Answer]:
         """The answers in order, each as soon as it is there."""
-        if not self._helpers:
+        if not self._is_shared:
             yield from map(self._work, self._items)
             return
         try:
@@ -245,15 +268,19 @@ class Shared(Generic[Item, Answer]):
 
     def give_up(self) -> None:
         """Begin no other part; nobody will ask for the answers."""
-        if self._helpers:
-            self._dismiss()
+        self._dismiss()
 
-    def _help(self) -> None:
+    def _help(self, helper: ThreadPoolExecutor) -> None:
         try:
             while self._take_one():
                 pass
         finally:
-            self._crew.give_back(1)
+            self._release(helper)
+
+    def _release(self, helper: ThreadPoolExecutor) -> None:
+        """The helper is idle before another may be borrowed in its place, so that no thread is started needlessly."""
+        _process.pool.keep(helper, self._crew.threads - 1)
+        self._crew.give_back(1)
 
     def _take_one(self) -> bool:
         """Do the next part; after an error nobody begins another one."""
@@ -273,24 +300,13 @@ class Shared(Generic[Item, Answer]):
     def _dismiss(self) -> None:
         """Send home the helpers that have not begun, and wait for the others to finish their part."""
         self._left.clear()
-        for helper in self._helpers:
-            if helper.cancel():
-                self._crew.give_back(1)
-        for helper in self._helpers:
-            if not helper.cancelled():
-                helper.exception()
-
-
-class _Task:
-    """What a helper is to do, unless that is taken back before it begins."""
-
-    def __init__(self, work: Callable[[], None]) -> None:
-        self._work = work
-        self.is_due = True
-
-    def __call__(self) -> None:
-        if self.is_due:
-            self._work()
+        helpers, self._helpers = self._helpers, []
+        for task, helper in helpers:
+            if task.cancel():
+                self._release(helper)
+        for task, _ in helpers:
+            if not task.cancelled():
+                task.exception()
 
 
 def ahead(items: Iterator[Item], stop: Callable[[], None] | None = None) -> Iterator[Item]:
@@ -346,6 +362,7 @@ def limit_threads(threads: int | None) -> Iterator[None]:
             yield
     finally:
         _limited.reset(before)
+        _process.pool.shrink(_crew().threads - 1)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import textwrap
 import threading
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -149,6 +150,47 @@ def test_all_helpers_are_free_again_after_errors_and_abandoned_work() -> None:
         assert most_at_once() == 4
 
 
+def test_a_helper_that_never_began_is_given_back_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_process", threads._Process())
+    hold, busy = threading.Event(), ThreadPoolExecutor(1)
+    busy.submit(hold.wait)
+    monkeypatch.setattr(threads._process.pool, "helper", lambda: busy)
+    with limit_threads(2):
+        assert list(ahead(iter("abc"))) == ["a", "b", "c"]
+        assert threads._crew()._free == 1
+    hold.set()
+    busy.shutdown()
+
+
+def helpers() -> list[threading.Thread]:
+    return [thread for thread in threading.enumerate() if thread.name.startswith("bayeswise")]
+
+
+def test_short_tasks_one_by_one_share_one_helper(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_process", threads._Process())
+    before = len(helpers())
+    with limit_threads(2):
+        for _ in range(20):
+            list(ahead(iter(range(100))))
+        assert len(helpers()) - before <= 1
+    threads._process.pool.shrink(0)
+
+
+def test_threads_beyond_the_limit_end_with_the_block_that_raised_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(threads, "_process", threads._Process())
+    threads._process.crew = threads._Crew(2)
+    others = set(helpers())
+    with limit_threads(9):
+        assert most_at_once() == 9
+        assert len(set(helpers()) - others) == 8
+    until = time.monotonic() + 10
+    while len(set(helpers()) - others) > 1 and time.monotonic() < until:
+        time.sleep(0.01)
+    assert len(set(helpers()) - others) == 1
+    assert each(abs, [-1, -2, -3]) == [1, 2, 3]
+    threads._process.pool.shrink(0)
+
+
 def test_blas_has_the_limit_too_and_its_own_number_afterwards() -> None:
     import scipy.linalg  # noqa: F401  it has a BLAS of its own
     from threadpoolctl import threadpool_info, threadpool_limits
@@ -208,7 +250,7 @@ def test_a_forked_process_has_threads_of_its_own() -> None:
         each(abs, range(8))
     child = os.fork()
     if child == 0:
-        os._exit(0 if each(abs, [-1, -2, -3]) == [1, 2, 3] and not threads._process.pool._broken else 1)
+        os._exit(0 if each(abs, [-1, -2, -3]) == [1, 2, 3] else 1)
     assert os.waitpid(child, 0)[1] == 0
 
 
@@ -285,7 +327,7 @@ def test_where_no_thread_can_be_started_the_work_is_done_without_helpers(monkeyp
         assert threads._crew()._free == free == 2
         assert most_at_once() == 3
         assert threads._crew()._free == 2
-    threads._process.pool.shutdown()
+    threads._process.pool.shrink(0)
 
 
 def as_a_user_with(processes: int) -> list[str]:
