@@ -25,7 +25,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from bayeswise.foundation.errors import BayeswiseError, DataError, legible
-from bayeswise.foundation.threads import keep_to_process_limit, let_idle_threads_sleep
+from bayeswise.foundation.threads import keep_to_process_limit, let_idle_threads_sleep, refused_thread
 from bayeswise.render.terminal import write_what_the_terminal_can
 
 __all__ = ["main"]
@@ -73,6 +73,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
             silence_stdout()
             complain("cannot write to standard output: the disk is full. Fix: free some space.", verbose)
             return DataError.exit_code
+        if (refused := refused_thread(error)) is not None:
+            complain(f"{refused}", verbose)
+            return refused.exit_code
         complain(legible(f"this is a bug: {type(error).__name__}: {error}"), verbose)
         if not verbose:
             print("Add -v to see where it happened, and please report it.", file=sys.stderr)

@@ -15,6 +15,7 @@ import dask
 from dask.callbacks import Callback
 
 from bayeswise.foundation.errors import NotInstalledError, ParameterError, SchemaError, SourceError
+from bayeswise.foundation.threads import starting
 from bayeswise.tables import partitions
 from bayeswise.tables.partitions import FAN_IN, Pass, RowAnswer, SpreadSource, Watch
 from bayeswise.tables.source import RawColumn, Source
@@ -39,7 +40,8 @@ class DaskSource(SpreadSource):
         while len(level) > 1:
             level = [join(level[first : first + FAN_IN]) for first in range(0, len(level), FAN_IN)]
         try:
-            return _computed(leaves, level[0], work.name, watch)
+            with starting():
+                return _computed(leaves, level[0], work.name, watch)
         except ModuleNotFoundError as error:
             if not (error.name or "").startswith("bayeswise"):
                 raise

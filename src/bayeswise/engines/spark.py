@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayeswise.engines.spark_batches import FIXED_WIDTH, Form, followed, lifted_limit, streamed
 from bayeswise.foundation.errors import FitError, NotInstalledError
-from bayeswise.foundation.threads import limit_threads
+from bayeswise.foundation.threads import limit_threads, starting
 from bayeswise.tables import partitions
 from bayeswise.tables.partitions import FAN_IN, Pass, RowAnswer, SpreadSource, Watch
 from bayeswise.tables.source import RawColumn, Source, Storage
@@ -282,7 +282,8 @@ def _answer(session: Any, call: Callable[[], T], name: str = "", watch: Watch | 
 
     classic = getattr(session, "_sc", None) is not None  # where threads of Java have properties of their own
     thread = (InheritableThread if classic else threading.Thread)(target=run, daemon=True)
-    thread.start()
+    with starting():
+        thread.start()
     try:
         thread.join()
     except BaseException:
@@ -309,7 +310,8 @@ def _counted_tasks(session: Any, tag: str, show: Callable[[int, int], None]) -> 
     over = threading.Event()
     context.setJobGroup(tag, "bayeswise")
     watcher = threading.Thread(target=_count_tasks, args=(context.statusTracker(), tag, show, over))
-    watcher.start()
+    with starting():
+        watcher.start()
     try:
         yield
     finally:

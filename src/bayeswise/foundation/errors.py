@@ -10,6 +10,7 @@
         NotFoundError                     a file, model or job that the workbench does not have
         ConflictError                     a file that changed since it was read
         ExportError                       a model that SQL or ONNX cannot express
+        TooManyThreadsError               the machine lets no further thread or process start
       DataError                       3   the data cannot be read
         SourceError                       the file or object is not a table
         SchemaError                       the columns make no table (names, kinds, invalid values)
@@ -184,6 +185,10 @@ class ConflictError(UsageError):
 
 class ExportError(UsageError):
     """A model, or costs, that the language of an export cannot express."""
+
+
+class TooManyThreadsError(UsageError):
+    """The machine lets no further thread or process start."""
 
 
 class DataError(BayeswiseError, ValueError):

@@ -18,9 +18,19 @@ from contextvars import ContextVar, copy_context
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import ParameterError, TooManyThreadsError
 
-__all__ = ["Shared", "ahead", "available", "each", "keep_to_process_limit", "let_idle_threads_sleep", "limit_threads"]
+__all__ = [
+    "Shared",
+    "ahead",
+    "available",
+    "each",
+    "keep_to_process_limit",
+    "let_idle_threads_sleep",
+    "limit_threads",
+    "refused_thread",
+    "starting",
+]
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
@@ -196,6 +206,37 @@ def _can_start(threads: int) -> bool:
         for thread in started:
             thread.join()
     return True
+
+
+def refused_thread(error: Exception) -> TooManyThreadsError | None:
+    """What to say of an error of Python that no thread can be started; None for any other error.
+
+    >>> refused_thread(RuntimeError("can't start new thread"))
+    TooManyThreadsError('this machine lets no further thread or process start. Fix: ...')
+    """
+    if not isinstance(error, RuntimeError) or "start new thread" not in str(error):
+        return None
+    return _too_many_threads()
+
+
+def _too_many_threads() -> TooManyThreadsError:
+    return TooManyThreadsError(
+        "this machine lets no further thread or process start",
+        fix="end other processes, or raise their limit (ulimit -u, or that of the container)",
+    )
+
+
+@contextmanager
+def starting() -> Iterator[None]:
+    """Around the start of a thread or process that nothing can do without: where it is refused, say so."""
+    try:
+        yield
+    except BlockingIOError as error:  # of a fork
+        raise _too_many_threads() from error
+    except RuntimeError as error:
+        if (refused := refused_thread(error)) is None:
+            raise
+        raise refused from error
 
 
 def each(work: Callable[[Item], Answer], items: Iterable[Item]) -> list[Answer]:

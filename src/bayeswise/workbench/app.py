@@ -13,7 +13,7 @@ import tempfile
 import threading
 import webbrowser
 from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager, closing
+from contextlib import asynccontextmanager, closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -26,6 +26,7 @@ from starlette.exceptions import HTTPException
 
 from bayeswise import __version__
 from bayeswise.foundation.errors import BayeswiseError, UsageError, legible
+from bayeswise.foundation.threads import refused_thread
 from bayeswise.render.page import page as html_page
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.messages import Problem, status_of
@@ -129,10 +130,8 @@ async def _unknown(request: Request, error: Exception) -> Response:
 
 
 async def _bug(request: Request, error: Exception) -> Response:
-    if isinstance(error, RuntimeError) and "start new thread" in str(error):
-        what = "the server may start no further thread, and an answer needs one"
-        fix = "raise the limit of processes (ulimit -u, or that of the container), or end other processes"
-        return _problem(Problem(error="TooManyThreads", what=what, fix=fix), 503)
+    if (refused := refused_thread(error)) is not None:
+        return await _refused(request, refused)
     what = legible(f"this is a bug: {type(error).__name__}: {error}")
     return _problem(Problem(error="Bug", what=what, fix="please report it"), 500)
 
@@ -204,7 +203,8 @@ def serve(folder: str, address: Address, *, browser: bool = True, token: str | N
             backlog=1024,
         )
         if browser:
-            threading.Timer(0.3, webbrowser.open, [url]).start()
+            with suppress(RuntimeError):  # no thread may be started; the URL is printed
+                threading.Timer(0.3, webbrowser.open, [url]).start()
         Ending(config, bench).run(sockets=[listener])
 
 
@@ -220,7 +220,8 @@ class Ending(uvicorn.Server):
         wait = 0.0 if self.should_exit and sig == signal.SIGINT else _GRACE + 1.0
         last = threading.Timer(wait, self._leave, [128 + sig])
         last.daemon = True  # an orderly end comes first
-        last.start()
+        with suppress(RuntimeError):  # no thread may be started: answers are waited for
+            last.start()
         super().handle_exit(sig, frame)
 
     def _leave(self, code: int) -> None:

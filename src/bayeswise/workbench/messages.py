@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, StringConstraints
 
-from bayeswise.foundation.errors import BayeswiseError, ConflictError, NotFoundError, UsageError
+from bayeswise.foundation.errors import BayeswiseError, ConflictError, NotFoundError, TooManyThreadsError, UsageError
 
 FileName = Annotated[str, StringConstraints(min_length=1, max_length=1_000)]
 Name = Annotated[str, StringConstraints(min_length=1, max_length=10_000)]
@@ -50,6 +50,8 @@ def status_of(error: BayeswiseError) -> int:
     """
     if isinstance(error, NotFoundError):
         return 404
+    if isinstance(error, TooManyThreadsError):
+        return 503
     if isinstance(error, ConflictError):
         return 409
     return 400 if isinstance(error, UsageError) else 422

@@ -48,6 +48,7 @@ def raising(error: BaseException) -> Callable[[], None]:
         (errors.NotMergedError("never seen"), 4),
         (errors.CheckFailed("too costly"), 5),
         (KeyboardInterrupt(), 130),
+        (RuntimeError("can't start new thread"), 2),
         (ZeroDivisionError("division by zero"), 1),
     ],
 )

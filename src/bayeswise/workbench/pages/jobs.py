@@ -26,8 +26,9 @@ from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 from fastapi import APIRouter
 from fastapi import Path as InUrl
 
-from bayeswise.foundation.errors import BayeswiseError, NotFoundError, UsageError, quoted
+from bayeswise.foundation.errors import BayeswiseError, NotFoundError, TooManyThreadsError, UsageError, quoted
 from bayeswise.foundation.progress import JSON
+from bayeswise.foundation.threads import starting
 from bayeswise.workbench.messages import PROBLEMS, Problem, Said, arguments, shell
 from bayeswise.workbench.safety import Limits
 from bayeswise.workbench.workspace import Workspace
@@ -102,7 +103,13 @@ class Jobs:
             for each in [each for each in self._jobs.values() if each.is_over][:-_KEPT]:
                 del self._jobs[each.id]
             self._jobs[job.id] = job
-        threading.Thread(target=self._run, args=(job,), name=f"job-{job.id}", daemon=True).start()
+        try:
+            with starting():
+                threading.Thread(target=self._run, args=(job,), name=f"job-{job.id}", daemon=True).start()
+        except TooManyThreadsError:
+            with self._lock:
+                del self._jobs[job.id]
+            raise
         return job
 
     def all(self) -> list[Job]:
@@ -154,24 +161,31 @@ class Jobs:
     def _work(self, job: Job, beside: str | None) -> None:
         job.started, job.state = time.monotonic(), "running"
         words = arguments(*job.words, options={**job.options, "--output": beside})
-        job.process = subprocess.Popen(
-            [sys.executable, "-m", "bayeswise", *words, "--json"],
-            cwd=self.workspace.root,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            env={**os.environ, JSON: "json", "NO_COLOR": "1"},
-            start_new_session=True,
-        )
+        with starting():
+            job.process = subprocess.Popen(
+                [sys.executable, "-m", "bayeswise", *words, "--json"],
+                cwd=self.workspace.root,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                env={**os.environ, JSON: "json", "NO_COLOR": "1"},
+                start_new_session=True,
+            )
         _bound(job.process.pid, self.limits.job_bytes)
         if job.cancelled:  # while the process was being started, so that there was none to end
             _end(job)
         clock = threading.Timer(self.limits.job_seconds, _end, [job])
         clock.daemon = True
-        clock.start()
         assert job.process.stdout is not None and job.process.stderr is not None
         reader = threading.Thread(target=_read_notes, args=(job, job.process.stderr), daemon=True)
-        reader.start()
+        try:
+            with starting():
+                clock.start()
+                reader.start()
+        except TooManyThreadsError:
+            clock.cancel()
+            _end(job)
+            raise
         with job.process.stdout as stdout:
             answer = stdout.read(_MOST_ANSWER + 1)
         if len(answer) > _MOST_ANSWER:

@@ -21,7 +21,16 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from fastapi import APIRouter, Query
 from pydantic import Field
 
-from bayeswise.foundation.errors import BayeswiseError, ConflictError, FitError, NotFoundError, UsageError, quoted
+from bayeswise.foundation.errors import (
+    BayeswiseError,
+    ConflictError,
+    FitError,
+    NotFoundError,
+    TooManyThreadsError,
+    UsageError,
+    quoted,
+)
+from bayeswise.foundation.threads import starting
 from bayeswise.workbench.messages import PROBLEMS, FileName, Name, Said, SameAs, arguments, call, python
 from bayeswise.workbench.workspace import Workspace
 
@@ -46,7 +55,12 @@ class LabelSession:
     lines: queue.Queue[bytes | None] = field(default_factory=queue.Queue)
 
     def __post_init__(self) -> None:
-        threading.Thread(target=self._listen, name=f"labels-{self.name}", daemon=True).start()
+        try:
+            with starting():
+                threading.Thread(target=self._listen, name=f"labels-{self.name}", daemon=True).start()
+        except TooManyThreadsError:
+            self.end()
+            raise
 
     def _listen(self) -> None:
         """Lines as they come; None at the end."""
@@ -134,13 +148,14 @@ class Sessions:
                 held.end()
             elif len(self._running()) >= _MOST_SESSIONS:
                 raise UsageError(f"{_MOST_SESSIONS} sessions are open already", fix="end one of them")
-            process = subprocess.Popen(
-                [sys.executable, "-m", "bayeswise", "label", *words, "--output", f"{name}/", "--json"],
-                cwd=self._workspace.root,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-            )
+            with starting():
+                process = subprocess.Popen(
+                    [sys.executable, "-m", "bayeswise", "label", *words, "--output", f"{name}/", "--json"],
+                    cwd=self._workspace.root,
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                )
             session = LabelSession(name, tuple(words), process)
             with session.lock:
                 try:
