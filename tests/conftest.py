@@ -27,6 +27,7 @@ from tests import spark_sessions as spark_of_tests
 # commands under test too; NumPy is not loaded yet.
 for library in ("OPENBLAS", "OMP", "MKL", "BLIS"):
     os.environ.setdefault(f"{library}_NUM_THREADS", "1")
+os.environ.setdefault("ARROW_IO_THREADS", "1")  # 8 unless set
 
 # A run of the tests is repeatable; HYPOTHESIS_PROFILE=explore looks for new counterexamples.
 # No deadline: a busy machine is not a bug.

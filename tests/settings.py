@@ -1,8 +1,8 @@
 """Runs the tests where rounding and timing differ: `make settings`, or `python tests/settings.py NAME ... -- WORDS`.
 
 One line for each run, with what pytest counted; the exit code says whether all of them passed. OpenBLAS and NumPy are
-told to use the code of other processors, our kernels other instruction sets, and one run has eight busy processes
-beside it. Settings joined by `+` share a run: `zen+plain+busy`.
+told to use the code of other processors, our kernels other instruction sets, one run has eight busy processes beside
+it, and one may have 256 processes and threads and 8 GB of memory. Settings joined by `+` share a run: `zen+plain+busy`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 SETTINGS: dict[str, dict[str, str]] = {
@@ -24,8 +25,11 @@ SETTINGS: dict[str, dict[str, str]] = {
     "avx2": {"BAYESWISE_ISA": "avx2"},
     "avx512": {"BAYESWISE_ISA": "avx512"},
     "busy": {},
+    "few-processes": {},
 }
 BUSY = 8
+PROCESSES = 256  # and threads
+MEMORY = 8 << 30
 
 
 def numpy_features() -> str:
@@ -48,7 +52,52 @@ def can_run(variables: dict[str, str]) -> bool:
     return variables.get("BAYESWISE_ISA", "plain") in _kernels.available_isas()
 
 
+def parent_group(controller: str) -> Path:
+    """The control group that limits this process, below which another may be made; in version 2, one that shares."""
+    lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
+    for _, controllers, path in lines:
+        if controller in controllers.split(","):
+            return Path(f"/sys/fs/cgroup/{controller}{path}")
+    own = Path(f"/sys/fs/cgroup{next(path for number, _, path in lines if number == '0')}")
+    for group in (own, *own.parents):
+        if controller in (group / "cgroup.subtree_control").read_text().split():
+            return group
+    raise FileNotFoundError(f"no control group for {controller}")
+
+
+@contextmanager
+def few_processes() -> Iterator[list[Path]]:
+    """Control groups for what is started: one, or one for each controller where these are apart."""
+    made = {name: parent_group(name) / f"bayeswise-tests-{os.getpid()}" for name in ("pids", "memory")}
+    groups = list(dict.fromkeys(made.values()))
+    try:
+        for group in groups:
+            group.mkdir()
+        (made["pids"] / "pids.max").write_text(str(PROCESSES))
+        limit = made["memory"] / "memory.limit_in_bytes"  # of version 1
+        (limit if limit.exists() else limit.with_name("memory.max")).write_text(str(MEMORY))
+        yield groups
+    finally:
+        for group in filter(Path.exists, groups):
+            for _ in range(100):  # the last process may be about to end
+                try:
+                    group.rmdir()
+                    break
+                except OSError:
+                    time.sleep(0.1)
+
+
 def run(joined: str, arguments: Sequence[str]) -> bool:
+    with ExitStack() as limits:
+        try:
+            groups = limits.enter_context(few_processes()) if "few-processes" in joined.split("+") else []
+        except OSError as error:
+            print(f"{joined:15} not on this machine: {error}", flush=True)
+            return True
+        return run_in(groups, joined, arguments)
+
+
+def run_in(groups: Sequence[Path], joined: str, arguments: Sequence[str]) -> bool:
     variables = environment(joined)
     if not can_run(variables):
         print(f"{joined:15} not on this processor", flush=True)
@@ -57,12 +106,17 @@ def run(joined: str, arguments: Sequence[str]) -> bool:
     log.parent.mkdir(exist_ok=True)
     n_busy = BUSY if "busy" in joined.split("+") else 0
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(n_busy)]
+
+    def enter() -> None:
+        for group in groups:
+            (group / "cgroup.procs").write_text("0")
+
     began = time.monotonic()
     try:
         with log.open("wb") as out:
             command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-vv", "--verbosity=0", *arguments]
             code = subprocess.run(
-                command, env={**os.environ, **variables}, stdout=out, stderr=out, check=False
+                command, env={**os.environ, **variables}, stdout=out, stderr=out, check=False, preexec_fn=enter
             ).returncode
     finally:
         for process in busy:
@@ -71,6 +125,8 @@ def run(joined: str, arguments: Sequence[str]) -> bool:
     lines = log.read_text(errors="replace").splitlines()
     counts = next((line.strip("= ") for line in reversed(lines) if " passed" in line or " failed" in line), "no counts")
     took = f"{time.monotonic() - began:.0f} s"
+    for peak in [group / "pids.peak" for group in groups if (group / "pids.peak").exists()]:
+        took += f", at most {peak.read_text().strip()} processes and threads"
     print(f"{joined:15} {'ok' if code == 0 else 'FAILED'}  {counts}  ({took}, {log})", flush=True)
     for line in lines if code else []:
         if line.startswith(("FAILED", "ERROR")):

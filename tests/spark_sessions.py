@@ -25,10 +25,12 @@ from tests.scheduling import by_turns
 
 LOCAL = "local[2,4]"  # a task that fails, as one whose Python does not start, is tried again, as on a cluster
 # What is compiled once and runs for seconds is not worth the time of the second compiler. Pools are those of two cores
-# on every machine: processes and threads may be limited.
-JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ActiveProcessorCount=2"
+# on every machine: processes and threads may be limited. An executor that may start no thread ends: half alive, it would
+# be waited for without end.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ActiveProcessorCount=2 -XX:+ExitOnOutOfMemoryError"
 FEW_THREADS = {
     "spark.cleaner.referenceTracking": "false",  # which forgets broadcasts by a hundred threads for each executor
+    "spark.executor.cores": "1",  # two executors on one worker of a cluster: a second worker has 30 threads
     "spark.resultGetter.threads": "1",
     "spark.rpc.io.clientThreads": "1",
     "spark.rpc.io.serverThreads": "1",
@@ -148,8 +150,8 @@ def spark(spark_sessions: SparkSessions) -> Any:
 
 @pytest.fixture
 def spark_cluster(spark_sessions: SparkSessions) -> Any:
-    """A session with two executors, each a process of its own."""
-    return spark_sessions.of("local-cluster[2,1,1024]")
+    """A session with two executors of one worker, each a process of its own."""
+    return spark_sessions.of("local-cluster[1,2,2048]")
 
 
 @pytest.fixture
