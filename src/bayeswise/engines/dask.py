@@ -6,20 +6,22 @@ Partitions are pandas frames, and are read as such. A worker that is lost costs 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
 import dask
 from dask.callbacks import Callback
 
 from bayeswise.foundation.errors import NotInstalledError, ParameterError, SchemaError, SourceError
-from bayeswise.foundation.threads import starting
+from bayeswise.foundation.threads import refused_thread
 from bayeswise.tables import partitions
 from bayeswise.tables.partitions import FAN_IN, Pass, RowAnswer, SpreadSource, Watch
 from bayeswise.tables.source import RawColumn, Source
 from bayeswise.tables.sources.memory.pandas_frame import PandasSource
+
+T = TypeVar("T")
 
 UNKNOWN = "__UNKNOWN_CATEGORIES__"  # the only category of a column whose categories Dask has not looked up
 
@@ -40,8 +42,7 @@ class DaskSource(SpreadSource):
         while len(level) > 1:
             level = [join(level[first : first + FAN_IN]) for first in range(0, len(level), FAN_IN)]
         try:
-            with starting():
-                return _computed(leaves, level[0], work.name, watch)
+            return _anyhow(lambda: _computed(leaves, level[0], work.name, watch))
         except ModuleNotFoundError as error:
             if not (error.name or "").startswith("bayeswise"):
                 raise
@@ -51,14 +52,14 @@ class DaskSource(SpreadSource):
             ) from None
 
     def first_rows(self, columns: Sequence[str], n_rows: int) -> Source | None:
-        rows = self._columns(columns).head(n_rows)  # of the first partition
+        rows = _anyhow(lambda: self._columns(columns).head(n_rows))  # of the first partition
         return PandasSource(rows) if len(rows) else None
 
     def _counted(self) -> int:
-        return len(self.frame)
+        return _anyhow(lambda: len(self.frame))
 
     def _gathered(self, columns: Sequence[str]) -> Source:
-        return PandasSource(self._columns(columns).compute())
+        return PandasSource(_anyhow(lambda: self._columns(columns).compute()))
 
     def extended(self, answer: RowAnswer) -> Any:
         meta = _extended(self.frame._meta, answer, dict.fromkeys(answer.fields, ()))
@@ -89,6 +90,17 @@ def _extended(frame: Any, answer: RowAnswer, columns: Mapping[str, Sequence[Any]
         for name, storage in answer.fields.items()
     }
     return frame.assign(**added)
+
+
+def _anyhow(compute: Callable[[], T]) -> T:
+    """What Dask computes on threads of its own; where the machine lets none start, on this one."""
+    try:
+        return compute()
+    except RuntimeError as error:
+        if refused_thread(error) is None:
+            raise
+    with dask.config.set(scheduler="synchronous"):
+        return compute()
 
 
 def _computed(leaves: list[Any], root: Any, name: str, watch: Watch | None) -> bytes:

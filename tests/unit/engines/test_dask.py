@@ -57,6 +57,20 @@ def test_partitions_by_hash_give_the_same_bytes() -> None:
     assert digest(by_hash, "averaged") == digest(TABLE, "averaged")
 
 
+@pytest.mark.parametrize("name", ["averaged", next(iter(BROUGHT))])
+def test_where_no_thread_can_be_started_this_one_reads_all_partitions(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = digest(TABLE, name)
+
+    def refused(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr("dask.threaded.default_pool", None)
+    monkeypatch.setattr(threading.Thread, "start", refused)
+    assert digest(dd.from_pandas(TABLE, npartitions=4, sort=False), name) == here
+
+
 def test_partitions_may_be_empty() -> None:
     frame = dd.from_pandas(TABLE, npartitions=4, sort=False)
     few = frame[frame["visits"] == 3]

@@ -18,7 +18,7 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.foundation import threads
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import ParameterError, TooManyThreadsError
 from bayeswise.foundation.threads import Shared, ahead, alone, available, each, limit_threads
 from tests.paths import GOLF
 
@@ -328,6 +328,17 @@ def test_where_no_thread_can_be_started_the_work_is_done_without_helpers(monkeyp
         assert most_at_once() == 3
         assert threads._crew()._free == 2
     threads._process.pool.shrink(0)
+
+
+@pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), BlockingIOError(11, "try again")])
+def test_a_thread_or_process_that_cannot_be_started_is_a_typed_error(error: Exception) -> None:
+    with pytest.raises(TooManyThreadsError, match="no further thread or process"), threads.starting():
+        raise error
+
+
+def test_another_error_stays_as_it_is() -> None:
+    with pytest.raises(RuntimeError, match="other"), threads.starting():
+        raise RuntimeError("other")
 
 
 def as_a_user_with(processes: int) -> list[str]:
