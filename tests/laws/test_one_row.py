@@ -101,7 +101,7 @@ def test_a_row_without_a_column_says_so() -> None:
 
 
 def test_cells_and_lists_in_one_mapping_are_refused() -> None:
-    with pytest.raises(SourceError, match=r"column 'height' of the dict is 170\.0, and no list of cells"):
+    with pytest.raises(SourceError, match=r"column 'height' of the dict is 170\.0, not a list of cells"):
         MODELS["naive-bayes"].predict_proba({**TABLE[1], "height": 170.0, "size": ["S", "M"]})
 
 

@@ -19,7 +19,7 @@ from bayeswise.foundation.progress import StepsBar
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import find_name
-from bayeswise.tables.schema.overrides import Asked, spelling_overrides
+from bayeswise.tables.schema.overrides import SchemaOverrides, spelling_overrides
 from bayeswise.tables.source import Source, open_source
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def learning_curves(
     variance_floor: float = VARIANCE_FLOOR,
     costs: Any = None,
     progress: Callable[[int], None] | bool = False,
-    **overrides: Unpack[Asked],
+    **overrides: Unpack[SchemaOverrides],
 ) -> LearningCurves:
     """How soon each strategy learns: for each seed the rows are shuffled, and a share of them kept for the test.
 

@@ -16,7 +16,7 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.tables.schema.labels import find_state
-from bayeswise.tables.schema.overrides import Asked, spelling_overrides
+from bayeswise.tables.schema.overrides import SchemaOverrides, spelling_overrides
 
 RANDOM_SHARE: float | Literal["auto"] = "auto"
 _SHARE_BESIDE_DECISIONS = 0.1  # where costs choose the rows, and nothing is to be learned sooner
@@ -103,7 +103,7 @@ class ActiveLearner(TaughtModel):
         warm_up: bool = True,
         n_candidates: int = 20,
         seed: int = 0,
-        **overrides: Unpack[Asked],
+        **overrides: Unpack[SchemaOverrides],
     ) -> ActiveLearner:
         """A learner that knows the classes and the rows, but no label; `average` makes it average over structures.
 

@@ -22,7 +22,7 @@ from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.labels import Label, Vocabulary, label_of, label_type_of
 from bayeswise.tables.schema.null_words import open_like
-from bayeswise.tables.schema.overrides import Asked
+from bayeswise.tables.schema.overrides import SchemaOverrides
 from bayeswise.tables.schema.schema import Schema, Target
 from bayeswise.tables.source import open_source
 
@@ -38,7 +38,7 @@ class Pool:
     batch: Batch
 
     @classmethod
-    def of(cls, table: Any, target: str, classes: Sequence[Any], **overrides: Unpack[Asked]) -> Pool:
+    def of(cls, table: Any, target: str, classes: Sequence[Any], **overrides: Unpack[SchemaOverrides]) -> Pool:
         """From any table, its levels declared; a column of the target's name is not looked at."""
         _refuse_unknown(overrides)
         source = open_source(table)
@@ -119,8 +119,8 @@ class Pool:
 
 def _refuse_unknown(overrides: Mapping[str, Any]) -> None:
     for name in overrides:
-        if name not in Asked.__annotations__:
-            known = ", ".join(Asked.__annotations__)
+        if name not in SchemaOverrides.__annotations__:
+            known = ", ".join(SchemaOverrides.__annotations__)
             raise ParameterError(f"a table has no option {name!r}", fix=f"choose among {known}")
 
 

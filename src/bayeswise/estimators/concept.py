@@ -20,7 +20,7 @@ from bayeswise.models.hypotheses.concepts import ConceptModel, check_way, concep
 
 @dataclass(eq=False, repr=False)
 class ConceptClassifier(ClassifierMixin, BaseEstimator):
-    """Two classes told apart by a conjunction of levels, every column a category.
+    """Two classes separated by a conjunction of levels, every column a category.
 
     noise   how often a label is wrong; with 0 a contradiction in the rows is an error
     prior   "uniform", or in favour of "specific" or "general" concepts
@@ -51,7 +51,7 @@ class ConceptClassifier(ClassifierMixin, BaseEstimator):
             raise SchemaError(
                 "Only binary classification is supported. The type of the target is multiclass: a concept is about "
                 f"two classes, and y has {len(labels.classes)}",
-                fix=f"say which one is the concept, as in positive={labels.classes[0]!r}",
+                fix=f"name the concept, as in positive={labels.classes[0]!r}",
             )
         self._dtype_of_y = np.asarray(values).dtype
         schema = encoding.schema_of(X, categorical=True, overrides={})

@@ -1,7 +1,7 @@
 """Tables whose rows stay where they are: a pass summarises each partition by itself, and what was found merges.
 
 What a worker is to do travels as any function does; what it found travels in the canonical bytes of the store. An error
-about the data is an answer like any other: it is raised once, where the pass was asked for, and no partition is
+about the data is an answer like any other: it is raised once, where the pass was started, and no partition is
 tried again for it.
 
 >>> class Rows(Pass[int]):
@@ -89,7 +89,7 @@ class RowAnswer(ABC):
 class SpreadSource(ABC):
     """A table that is spread over partitions, which never come together: it has columns, and answers passes.
 
-    `passes` are the names of those that were asked for, in their order. `watch` is called with the partitions that are
+    `passes` are the names of those that were started, in their order. `watch` is called with the partitions that are
     done; without it there is a bar on a terminal and in notebooks.
     """
 
@@ -115,8 +115,8 @@ class SpreadSource(ABC):
                 answered: T = value
                 return answered
         self.passes.append(work.name)
-        wanted = set(columns)
-        names = [column.name for column in self.columns if column.name in wanted] or [self.columns[0].name]
+        needed = set(columns)
+        names = [column.name for column in self.columns if column.name in needed] or [self.columns[0].name]
         with StepsBar(in_notebook=True) as bar:
 
             def show(what: str, done: int, total: int | None) -> None:
@@ -130,7 +130,7 @@ class SpreadSource(ABC):
         """The merged answers of all partitions; `watch` is called as they come."""
 
     def first_rows(self, columns: Sequence[str], n_rows: int) -> Source | None:
-        """These columns of so many rows, or fewer; None where they are not sooner here than a pass is over."""
+        """These columns of up to `n_rows` rows; None where fetching them takes longer than a pass."""
         return None
 
     @abstractmethod
@@ -142,7 +142,7 @@ class SpreadSource(ABC):
         """The number of all rows."""
 
     def counted(self) -> int:
-        """The number of all rows, which is asked for once."""
+        """The number of all rows, counted once."""
         if self.n_rows is None:
             self.passes.append("count")
             self.n_rows = self._counted()
@@ -153,13 +153,13 @@ class SpreadSource(ABC):
         """A lazy frame of the same library, with the columns of an answer added."""
 
     def chunks(self, columns: Sequence[str]) -> Iterator[Chunk]:
-        """The rows themselves, for what is no function of a summary: they come to this machine unless they are many."""
+        """The rows themselves, for what cannot be computed from a summary: fetched unless they are too many."""
         n_rows = self.counted()
         if n_rows * len(columns) > MOST_CELLS_HERE:
             raise NotStreamableError(
                 f"this needs the rows themselves and not a summary of fixed size, and {n_rows:,} rows of "
                 f"{len(columns)} columns of a {self.description} are too many for one machine: at most "
-                f"{MOST_CELLS_HERE:,} cells are brought here",
+                f"{MOST_CELLS_HERE:,} cells are fetched",
                 fix="choose a model of counts and sums (naive-bayes, averaged, gaussian, linear, logistic with a "
                 "scale that is given; tan or aode with cuts), ignore columns, or give a sample of the rows: "
                 "frame.sample(...)",
@@ -226,7 +226,7 @@ def _read(work: Pass[Any], data: bytes) -> _Answer:
     return answer
 
 
-# -- where the pass was asked for -----------------------------------------------------------------------------
+# -- where the pass was started -------------------------------------------------------------------------------
 def found(work: Pass[T], answer: bytes) -> tuple[int, T]:
     """The number of partitions, and what they say together; a problem is raised."""
     n_partitions, value, problem = _read(work, answer)

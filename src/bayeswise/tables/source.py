@@ -35,7 +35,7 @@ class RawColumn(NamedTuple):
 
 @dataclass(frozen=True)
 class InvalidValue:
-    """A cell that is not a number where numbers were asked for.
+    """A cell of a number column that is not numeric.
 
     `row` counts from 0 over the whole source; `line` counts from 1 in its text file, with the header.
     """
@@ -130,7 +130,7 @@ class Source(Protocol):
         ...
 
     def chunks(self, columns: Sequence[str]) -> Iterator[Chunk]:
-        """One sweep over these columns; every sweep starts anew."""
+        """One sweep over these columns; every sweep starts at the first row."""
         ...
 
 

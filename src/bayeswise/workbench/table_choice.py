@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import Field, StringConstraints
 
 from bayeswise.foundation.errors import SchemaError
-from bayeswise.tables.schema.overrides import Asked
+from bayeswise.tables.schema.overrides import SchemaOverrides
 from bayeswise.tables.source import DEFAULT_NULL_WORDS, Source, open_source
 from bayeswise.workbench.messages import Code, FileName, Name, Said, call
 from bayeswise.workbench.safety import Limits
@@ -50,7 +50,7 @@ class TableChoice(Said):
         return {name: kind for kind, names in chosen.items() for name in names}
 
     @property
-    def asked(self) -> Asked:
+    def asked(self) -> SchemaOverrides:
         """What `examine` takes."""
         return {"kinds": self.kinds, "ignore": list(self.ignore)}
 

@@ -13,7 +13,7 @@ import bayeswise as bw
 from bayeswise.acquisition import LearningCurves
 from bayeswise.acquisition.uncertainty import entropy, least_confident, margin
 from bayeswise.models.files import bytes_of
-from bayeswise.tables.schema.overrides import Asked
+from bayeswise.tables.schema.overrides import SchemaOverrides
 
 ROWS = [{"x": float(x), "c": c} for x, c in zip([0, 1, 2, 8, 9, 10], "ppqqrr", strict=True)]
 KINDS = {"x": "number", "c": "category"}
@@ -206,5 +206,5 @@ def test_of_rows_that_are_as_uncertain_the_one_without_missing_cells_is_asked_fo
 @pytest.mark.parametrize("function", [bw.ActiveLearner.over, bw.learning_curves])
 def test_the_signature_names_every_override_of_columns(function: Any) -> None:
     found = inspect.signature(function).parameters
-    assert {*Asked.__annotations__} <= {*found}
+    assert {*SchemaOverrides.__annotations__} <= {*found}
     assert all(each.kind is not inspect.Parameter.VAR_KEYWORD for each in found.values())

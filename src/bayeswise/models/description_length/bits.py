@@ -88,7 +88,7 @@ def counted_bits(count: FloatArray, code: Code) -> tuple[float, float]:
 
 
 def parameter_bits(n_parameters: float, n_rows: float) -> float:
-    """Half log2 n for each: as many digits as n rows can tell."""
+    """Half log2 n for each: as many digits as n rows determine."""
     return 0.5 * n_parameters * math.log2(max(n_rows, 1.0))
 
 

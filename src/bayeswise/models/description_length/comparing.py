@@ -2,7 +2,7 @@
 
 All of them are made of the statistics of one sweep. Normal, exponential and geometric columns need the same sums; the
 logarithms of positive columns and the log factorials of whole ones are summed beside them, as long as a column is
-positive or whole. On the way rows are kept to be left out, each in closed form: all of a table of up to 8,192, a sample
+positive or whole. Rows are kept to be left out, each in closed form: all of a table of up to 8,192, a sample
 of a larger one.
 """
 
@@ -43,7 +43,7 @@ from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.null_words import open_like
-from bayeswise.tables.schema.overrides import Asked, spelling_overrides
+from bayeswise.tables.schema.overrides import SchemaOverrides, spelling_overrides
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Source, open_source
 
@@ -70,14 +70,14 @@ class Compared:
 
 
 @spelling_overrides
-def candidates(table: Any, target: str, **overrides: Unpack[Asked]) -> dict[str, NaiveBayesModel]:
+def candidates(table: Any, target: str, **overrides: Unpack[SchemaOverrides]) -> dict[str, NaiveBayesModel]:
     """Four readings of one table; the last one only where some column is a number of another family than its kind's."""
     return candidates_of(open_source(table), target, KeptRows(0), overrides)
 
 
 @spelling_overrides
 def compare_table(
-    table: Any, target: str, costs_of: CostsOf | None = None, **overrides: Unpack[Asked]
+    table: Any, target: str, costs_of: CostsOf | None = None, **overrides: Unpack[SchemaOverrides]
 ) -> tuple[Compared, ...]:
     """The candidates of a table, in one pass over it; `costs_of` gives costs (n_actions, n_states) for the classes.
 
@@ -175,8 +175,10 @@ _LOGS, _FACTORIALS = "logarithms", "log factorials"
 # -- four readings of one table from the statistics of one sweep ----------------------------------------------
 
 
-def candidates_of(source: Source, target: str, kept: KeptRows, overrides: Asked) -> dict[str, NaiveBayesModel]:
-    """The models by name, and on the way some rows to leave out."""
+def candidates_of(
+    source: Source, target: str, kept: KeptRows, overrides: SchemaOverrides
+) -> dict[str, NaiveBayesModel]:
+    """The models by name; some rows to leave out go to `kept`."""
     schema = infer_schema(source, target, **overrides)
     factors = with_pairs(factors_for(schema, "auto"))
     request = request_of(factors, schema)
@@ -341,7 +343,7 @@ class KeptRows:
     _generator: np.random.Generator = field(default_factory=lambda: np.random.default_rng(_SEED))
 
     def watching(self, batches: Iterable[Batch]) -> Iterator[Batch]:
-        """The batches as they come; their rows are kept on the way."""
+        """The batches as they come; some of their rows are kept."""
         for batch in batches:
             numbers = self._generator.integers(0, 1 << 32, batch.n_rows)
             has_target = np.ones(batch.n_rows, dtype=bool) if batch.groups is None else batch.groups >= 0

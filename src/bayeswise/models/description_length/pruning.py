@@ -2,9 +2,9 @@
 
 A node costs one bit (split or leaf); a split log2(columns) bits for its column and log2(places) for its question: the
 thresholds of a number, the levels of a category. A leaf costs log2(k) bits for its class, and each row that it gets
-wrong log2(m) + log2(k) bits: which of the m rows it is, and which of the k classes it has. That is dear where classes
-overlap, as exceptions are a poor code of noise; with code="nml" a leaf costs what normalised maximum likelihood takes
-for its classes. Costs add up over nodes, so that going up from the leaves once finds the best pruning.
+wrong log2(m) + log2(k) bits: which of the m rows it is, and which of the k classes it has. That is expensive where
+classes overlap, as exceptions are a poor code of noise; with code="nml" a leaf costs what normalised maximum likelihood
+takes for its classes. Costs add up over nodes, so that going up from the leaves once finds the best pruning.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bayeswise.models.description_length.bits import DescriptionLength, Part, nm
 from bayeswise.models.description_length.tree import TreeNode
 from bayeswise.tables.schema.labels import Label
 
-Question = tuple[str, Label | None]  # a column, and the level that is asked for; None: a number below a threshold
+Question = tuple[str, Label | None]  # a column and a level; None: a number below a threshold
 
 
 def leaf_bits(counts: FloatArray, n_rows: float, code: str) -> FloatArray:

@@ -24,7 +24,7 @@ class Combined:
     most twice as large; `by_map` has no such guarantee.
     """
 
-    probability: Mapping[Any, Any]  # by label, in the order in which labels are met
+    probability: Mapping[Any, Any]  # by label, in order of appearance
     by_map: Any
     said: Mapping[Any, Mapping[Any, Any]]  # {hypothesis: {label: probability}}
     posterior: Mapping[Any, Any]

@@ -34,7 +34,7 @@ from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 from bayeswise.tables.schema.names import normal_name
 from bayeswise.tables.schema.notes import keep
 from bayeswise.tables.schema.null_words import open_like
-from bayeswise.tables.schema.overrides import Asked, spelling_overrides
+from bayeswise.tables.schema.overrides import SchemaOverrides, spelling_overrides
 from bayeswise.tables.schema.schema import Kind, Schema
 from bayeswise.tables.source import Source, open_source
 
@@ -55,7 +55,7 @@ class Conflict:
 class ConceptModel:
     """The conjunctive concepts that a table allows.
 
-    Rows are numbered from 0; rows without a target do not count, and `places` says where the others stand in the table.
+    Rows are numbered from 0; rows without a target do not count, and `places` are the rows of the others in the table.
     """
 
     schema: Schema
@@ -174,7 +174,7 @@ class ConceptModel:
         return {name: WILDCARD if code == ANY else levels[code] for name, levels, code in pairs}
 
     def place(self, row: int) -> int:
-        """Where a learned row stands in the table."""
+        """The place of a learned row in the table."""
         return row if self.places is None else int(self.places[row])
 
     def cells(self, row: int) -> dict[str, Any]:
@@ -202,9 +202,9 @@ class ConceptModel:
 
 
 def check_way(by: Any) -> None:
-    """Refuse a way of answering that there is not."""
+    """Refuse an unknown way of answering."""
     if by not in WAYS:
-        raise ParameterError(f"there is no way {by!r} to answer", fix=f"choose one of {', '.join(WAYS)}")
+        raise ParameterError(f"by is {by!r}", fix=f"choose one of {', '.join(WAYS)}")
 
 
 def as_plain(model: ConceptModel) -> Mapping[str, Any]:
@@ -249,7 +249,7 @@ def learn_concept(
     positive: Any = None,
     noise: float = 0.0,
     prior: ConceptPrior = "uniform",
-    **overrides: Unpack[Asked],
+    **overrides: Unpack[SchemaOverrides],
 ) -> ConceptModel:
     """The concepts behind `target == positive`, from any table of categories.
 
@@ -263,14 +263,14 @@ def learn_concept(
     return concept_of(schema, Encoder(schema, learning=True).batches(source), positive, noise, prior)
 
 
-def _schema_of(source: Source, target: str, overrides: Asked) -> Schema:
+def _schema_of(source: Source, target: str, overrides: SchemaOverrides) -> Schema:
     """As every model reads the table, except that columns of one value are kept: a concept may demand it."""
     found = examine(source, target, **overrides)
     left_out = {normal_name(name) for name in overrides.get("ignore") or ()}
     alone = [each.column for each in found.findings if each.column.kind == "ignored" and each.profile.distinct == 1]
     kept: dict[str, Kind] = {each.name: "category" for each in alone if normal_name(each.name) not in left_out}
-    asked: Asked = {**overrides, "kinds": {**kept, **(overrides.get("kinds") or {})}}
-    return examine(source, target, **asked).schema if kept else found.schema
+    changed: SchemaOverrides = {**overrides, "kinds": {**kept, **(overrides.get("kinds") or {})}}
+    return examine(source, target, **changed).schema if kept else found.schema
 
 
 def concept_of(
@@ -329,7 +329,7 @@ def _positive_of(classes: Sequence[Label]) -> Label:
         how_many = "1 class" if len(classes) == 1 else f"{len(classes)} classes"
         raise SchemaError(
             f"a concept is about two classes; the target has {how_many}: {found}",
-            fix=f"say which one is the concept, as in positive={classes[-1]!r} (--positive {classes[-1]})",
+            fix=f"name the concept, as in positive={classes[-1]!r} (--positive {classes[-1]})",
         )
     said = [label for label in classes if str(label).strip().casefold() in _POSITIVE]
     return said[0] if len(said) == 1 else classes[-1]

@@ -115,10 +115,10 @@ class LevelCoder:
         return dict(codes) if self.learning else codes
 
     def start(self, *, textual: bool) -> None:
-        """Begin a sweep: the source will number its levels anew."""
+        """Begin a sweep: the source will number its levels again."""
         self.textual = textual
         self.n_unseen = 0
-        self._unseen_met = False
+        self._has_unseen = False
         self._code_of_level: CodeArray = np.array([MISSING], dtype=np.int32)  # its last entry answers code -1
 
     @property
@@ -133,20 +133,20 @@ class LevelCoder:
         self._lengthen(len(levels))
         codes = np.empty(len(raw_codes), dtype=np.int32)
         if _kernels.recode_levels(codes, raw_codes, self._code_of_level, _UNKNOWN):
-            met = np.zeros(len(levels), dtype=np.bool_)
-            met[raw_codes[codes == _UNKNOWN]] = True
-            self._meet(np.flatnonzero(met), levels)
+            seen = np.zeros(len(levels), dtype=np.bool_)
+            seen[raw_codes[codes == _UNKNOWN]] = True
+            self._add(np.flatnonzero(seen), levels)
             _kernels.recode_levels(codes, raw_codes, self._code_of_level, _UNKNOWN)
-        if self._unseen_met:
+        if self._has_unseen:
             self.n_unseen += int(np.count_nonzero(codes == UNSEEN))
         return codes
 
-    def _meet(self, fresh: IntArray, levels: Sequence[Label]) -> None:
-        met = [levels[level] for level in fresh.tolist()]
-        if self._key is _itself and set(map(type, met)) == {self._plain}:
-            self._code_of_level[fresh] = self._codes_of_plain(met)
+    def _add(self, fresh: IntArray, levels: Sequence[Label]) -> None:
+        labels = [levels[level] for level in fresh.tolist()]
+        if self._key is _itself and set(map(type, labels)) == {self._plain}:
+            self._code_of_level[fresh] = self._codes_of_plain(labels)
             return
-        for level, label in zip(fresh.tolist(), met, strict=True):
+        for level, label in zip(fresh.tolist(), labels, strict=True):
             self._code_of_level[level] = self._code(label)
 
     def _codes_of_plain(self, labels: list[Label]) -> CodeArray:
@@ -194,7 +194,7 @@ class LevelCoder:
                 f"column {self.name!r} has the level {quoted(level)!r}, which the model never saw",
                 fix=f"correct the cell, or choose unseen='smooth' or unseen='ignore' for {self.name!r}",
             )
-        self._unseen_met = True
+        self._has_unseen = True
         return UNSEEN
 
     def _undeclared(self, label: Label) -> SchemaError:
@@ -230,7 +230,7 @@ class WordCoder:
 
     @property
     def vocabulary(self) -> Vocabulary:
-        """The words met so far."""
+        """The words seen so far."""
         if len(self._vocabulary) != len(self._codes):
             self._vocabulary = Vocabulary.trusted(tuple(self._codes))
         return self._vocabulary

@@ -44,11 +44,11 @@ class Encoder:
     """Turns sources into batches of one schema.
 
     `vocabularies` are the levels, words and classes that are known, by name of column. While learning they grow,
-    unless the schema declares them; while predicting a label beyond them is `UNSEEN`. `with_target` asks for the
+    unless the schema declares them; while predicting a label beyond them is `UNSEEN`. `with_target` adds the
     target and the weights (always while learning). `check_invalid=False` takes any number of invalid values, as
-    forgetting must. `whole=False` says that sources are parts of a table: who has the reports of all parts checks
-    what only the whole table can tell. `by_rows=False` leaves numbers in the order in which they lie in the table:
-    exact statistics are the same.
+    forgetting must. `whole=False` says that sources are parts of a table: the caller checks, from the
+    reports of all parts, what depends on the whole table. `by_rows=False` leaves numbers in the order in which they
+    lie in the table: exact statistics are the same.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ RawLabels: TypeAlias = tuple[CodeArray, Sequence[Label]]  # codes of levels as t
 
 @dataclass
 class Report:
-    """What a sweep met on its way; the heaviest weight is None where all rows count once."""
+    """What a sweep found; the heaviest weight is None where all rows count once."""
 
     rows: int = 0
     without_target: int = 0
@@ -111,10 +111,10 @@ class Report:
     invalid: dict[str, InvalidCount] = field(default_factory=dict)
     unseen: dict[str, int] = field(default_factory=dict)
     heaviest: float | None = None
-    in_column: bool = True  # whether the weights stand in a column
+    in_column: bool = True  # whether the weights are a column
 
     def check(self, schema: Schema, description: str, *, invalid: bool = True, learning: bool = True) -> None:
-        """Check what only the whole table can tell."""
+        """Check what depends on the whole table."""
         for name, count in self.invalid.items():
             if invalid and count.too_many:
                 error = SchemaError if learning else KindError
@@ -126,7 +126,7 @@ class Report:
             refuse_all_zero(self.heaviest, self.rows, _where_weights(schema.weight if self.in_column else None))
 
     def merge(self, other: Report) -> Report:
-        """What sweeps over two parts of a table met."""
+        """What sweeps over two parts of a table found."""
         heaviest = [each for each in (self.heaviest, other.heaviest) if each is not None]
         none = InvalidCount()
         return Report(
@@ -281,7 +281,7 @@ class Sweep:
 
 
 def in_parts(batch: Batch, most_rows: int | None) -> Iterator[Batch]:
-    """Views of at most so many rows."""
+    """Views of at most `most_rows` rows."""
     step = batch.n_rows if most_rows is None else most_rows
     for start in range(0, batch.n_rows, max(step, 1)):
         yield batch if batch.n_rows <= step else batch.rows(slice(start, min(start + step, batch.n_rows)))

@@ -1,4 +1,4 @@
-"""Where the columns of a schema stand in a source, and whether they are stored as the schema expects."""
+"""Where the columns of a schema are in a source, and whether they are stored as the schema expects."""
 
 from __future__ import annotations
 

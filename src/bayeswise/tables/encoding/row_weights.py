@@ -57,6 +57,6 @@ def checked_weights(weights: FloatArray, first_row: int, where: str) -> FloatArr
 
 
 def refuse_all_zero(total: float, rows: int, where: str) -> None:
-    """A table in which every row is absent teaches nothing, and is a mistake."""
+    """Refuse a table whose weights are all zero."""
     if rows and not total > 0:
         raise SchemaError(f"all {rows} weights of {where} are zero", fix="give at least one row a weight above 0")

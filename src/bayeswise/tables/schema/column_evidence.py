@@ -14,7 +14,7 @@ from bayeswise.tables.source import InvalidValue
 MOST_LEVELS = 1_000_000
 """A text column with more different values is not a category."""
 FEW_VALUES = 20
-"""An integer column with at most so many different values, each met twice on average, may mean a category."""
+"""An integer column with at most this many different values, each occurring twice on average, may be a category."""
 INVALID_PER_HUNDRED = 1
 """Up to 1 % of the cells of a number column need not be numbers; they are missing cells then."""
 _ROWS_OF_AN_ID = 4
@@ -30,14 +30,14 @@ _MOMENT = re.compile(rf"({_DAY}([T ]+{_TIME}{_ZONE})?|{_TIME})")
 
 
 def numerals(column: ColumnProfile) -> int:
-    """The number of cells that are numbers; among Python objects, text that looks like one is none."""
+    """The number of numeric cells; among Python objects, text that looks like a number is not one."""
     if column.storage == "object" and column.levels_complete:
         return sum(count for level, count in column.levels if type(level) in (int, float))
     return column.integers + column.decimals + column.infinite
 
 
 def invalid(column: ColumnProfile) -> int:
-    """The number of cells that are not numbers where numbers are asked for; flags are 0 and 1 then."""
+    """The number of cells that are not numeric in a column of numbers; flags count as 0 and 1."""
     if column.storage == "object" and column.levels_complete:
         return column.present - numerals(column)
     return column.invalid
@@ -70,7 +70,7 @@ def all_different(column: ColumnProfile) -> bool:
 
 
 def is_index(column: ColumnProfile) -> bool:
-    """Different numbers that leave no gap (a row number), or that are named like an id."""
+    """Different numbers that are consecutive (a row number), or that are named like an id."""
     if not all_different(column):
         return False
     return named_like_an_id(column.name) or is_gapless(column.minimum, column.maximum, column.present)

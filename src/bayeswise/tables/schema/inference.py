@@ -1,4 +1,4 @@
-"""From a source to its schema: one pass for the profile, then one judgement for each column.
+"""From a source to its schema: one pass for the profile, then a kind for each column.
 
 `examine` never stops at a bad column, so that `look` can show all of them; `infer_schema` raises the first problem.
 """
@@ -27,7 +27,7 @@ from bayeswise.tables.schema.kinds import (
 )
 from bayeswise.tables.schema.labels import Label, LabelType, as_label, label_key, label_type_of
 from bayeswise.tables.schema.notes import Advice, keep, leave_out, no_column
-from bayeswise.tables.schema.overrides import Asked, Names, Override, Overrides, overrides_for
+from bayeswise.tables.schema.overrides import Names, Override, Overrides, SchemaOverrides, overrides_for
 from bayeswise.tables.schema.profile import ColumnProfile, ProfilePass, profile, profiles_of
 from bayeswise.tables.schema.schema import LABELLED, Column, Columns, Schema, Target
 from bayeswise.tables.source import Source
@@ -93,15 +93,15 @@ class Examination:
         )
 
 
-def examine(source: Source, target: str | None = None, **asked: Unpack[Asked]) -> Examination:
-    """Judge every column from its full profile."""
-    overrides = _overrides(source, target, asked)
+def examine(source: Source, target: str | None = None, **given: Unpack[SchemaOverrides]) -> Examination:
+    """Infer every column from its full profile."""
+    overrides = _overrides(source, target, given)
     return _inferred_column(source, overrides, overrides.features, profile(source))
 
 
-def infer_schema(source: Source, target: str | None = None, **asked: Unpack[Asked]) -> Schema:
-    """The schema that `examine` finds, sooner: most columns of plain numbers need no full profile."""
-    overrides = _overrides(source, target, asked)
+def infer_schema(source: Source, target: str | None = None, **given: Unpack[SchemaOverrides]) -> Schema:
+    """The schema that `examine` finds, but faster: most columns of plain numbers need no full profile."""
+    overrides = _overrides(source, target, given)
     if isinstance(source, SpreadSource | NearSource):
         quick, profiles = _of_one_pass(source, overrides)
     else:
@@ -143,8 +143,8 @@ def _of_one_pass(
     return quick, profiles_of(source, found, names, shared_by)
 
 
-def _overrides(source: Source, target: str | None, asked: Asked) -> Overrides:
-    return overrides_for(Names(tuple(column.name for column in source.columns), source.description), target, asked)
+def _overrides(source: Source, target: str | None, given: SchemaOverrides) -> Overrides:
+    return overrides_for(Names(tuple(column.name for column in source.columns), source.description), target, given)
 
 
 def _inferred_column(
@@ -176,7 +176,7 @@ def _weight_problem(column: ColumnProfile) -> BayeswiseError | None:
 
 @dataclass(frozen=True)
 class TargetFinding:
-    """The target, and what is wrong with it; its classes and what is said about it are found when they are read."""
+    """The target, and what is wrong with it; its classes and its advice are computed on access."""
 
     target: Target
     profile: ColumnProfile
@@ -245,7 +245,7 @@ def _problem(profile: ColumnProfile, labels: LabelType, override: Override) -> B
 
 
 def _is_measured(profile: ColumnProfile, labels: LabelType) -> bool:
-    """Numbers of many values: of fractions a few are many; of whole numbers so many that they are hardly codes."""
+    """Numbers with many different values: few are enough for fractions; whole numbers with few may be codes."""
     if labels not in ("number", "integer"):
         return False
     if not evidence.all_whole(profile):
@@ -301,7 +301,7 @@ def _is_suspect(finding: Finding) -> bool:
 
 @dataclass
 class Tally:
-    """Which values were met with which classes.
+    """Which values occur with which classes.
 
     >>> tally = Tally()
     >>> tally.observe(np.array([0, 1, 0, 1], dtype=np.int32), np.array([1, 0, 1, 0], dtype=np.int32))

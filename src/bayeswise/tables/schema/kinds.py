@@ -9,7 +9,7 @@
     every text different, or more than a million             ignored
     other text, also of two levels and of leading zeros      category
 
-Two-level text is a category and not binary: a third level may come tomorrow, while a flag has two states for good.
+Two-level text is a category and not binary: a third level may come later, while a flag always has two states.
 Other whole numbers stay numbers; `count` is never inferred, since a Poisson count and a score of 1 to 5 look alike.
 """
 
@@ -38,7 +38,7 @@ FLAG = Vocabulary([0, 1])
 
 @dataclass(frozen=True)
 class Finding:
-    """An inferred column; `problem` keeps a model from learning. What is said of it is found when it is read."""
+    """An inferred column; `problem` keeps a model from learning. Note, hint and advice are computed on access."""
 
     column: Column
     profile: ColumnProfile
@@ -64,7 +64,7 @@ class Finding:
 
 def infer_kind(profile: ColumnProfile, textual: bool, override: Override) -> Finding:
     """The column with its kind and reason, and what a reader should know about it."""
-    kind, reason = _asked(override) or _inferred(profile, textual, override.flag_is_number)
+    kind, reason = _overridden(override) or _inferred(profile, textual, override.flag_is_number)
     try:
         column = _column(profile, textual, override, kind, reason)
     except SchemaError as error:
@@ -72,9 +72,9 @@ def infer_kind(profile: ColumnProfile, textual: bool, override: Override) -> Fin
     return Finding(column, profile, textual, _problem(column, profile))
 
 
-def asked_for(name: str, kind: Kind, override: Override) -> Column:
+def unlabelled_column(name: str, kind: Kind, override: Override) -> Column:
     """The column that `infer_kind` makes of one without labels, whose kind is known without a profile."""
-    reason = _asked(override)
+    reason = _overridden(override)
     return Column(
         name, kind, missing=override.missing, unseen=override.unseen, reason=reason[1] if reason else "numbers"
     )
@@ -85,7 +85,7 @@ def _flag(name: str, override: Override) -> Column:
     return Column(name, "binary", "integer", FLAG, override.missing, override.unseen, IS_FLAG)
 
 
-def _asked(override: Override) -> tuple[Kind, str] | None:
+def _overridden(override: Override) -> tuple[Kind, str] | None:
     if override.kind == "ignored":
         return "ignored", "ignored on request"
     if override.kind is None and override.levels is not None:
@@ -193,9 +193,9 @@ def _number_problem(column: Column, profile: ColumnProfile) -> BayeswiseError | 
         )
     invalid = evidence.invalid(profile)
     if evidence.too_many_invalid(invalid, profile.present):
-        taken = "is asked to be numbers" if column.reason == "asked for" else "looks like numbers"
+        taken = "is declared a number" if column.reason == "asked for" else "looks like numbers"
         return SchemaError(
-            f"column {column.name!r} {taken}, but {invalid:,} of its {profile.present:,} cells are none: "
+            f"column {column.name!r} {taken}, but {invalid:,} of its {profile.present:,} cells are not numeric: "
             + places_of(profile.invalid_examples, invalid),
             fix=f"correct these cells, or {keep(column.name, 'category')}",
         )
@@ -226,7 +226,7 @@ def inferred_from_extremes(source: Source, overrides: Overrides) -> dict[str, Co
 
 
 def ignored_on_request(overrides: Overrides) -> dict[str, Column]:
-    """Columns that need no look."""
+    """Columns that are ignored by an override, for which no profile is needed."""
     return _alike([name for name in overrides.features if overrides[name].kind == "ignored"], "ignored", overrides)
 
 
@@ -284,7 +284,7 @@ def _alike(names: list[str], kind: Kind, overrides: Overrides) -> dict[str, Colu
     """A column for each name, made once for each override."""
     first = {id(overrides[name]): name for name in reversed(names)}
     made = {
-        key: _flag(name, overrides[name]) if kind == "binary" else asked_for(name, kind, overrides[name])
+        key: _flag(name, overrides[name]) if kind == "binary" else unlabelled_column(name, kind, overrides[name])
         for key, name in first.items()
     }
     return {name: made[id(overrides[name])] for name in names}

@@ -146,7 +146,7 @@ class Vocabulary(Sequence[Label]):
 
     @cached_property
     def is_canonical(self) -> bool:
-        """Whether the labels stand in canonical order."""
+        """Whether the labels are in canonical order."""
         keys: Sequence[Any] = self.labels if _are_plain(self.types) else [label_key(label) for label in self.labels]
         return all(map(operator.lt, keys, keys[1:]))
 
@@ -179,7 +179,7 @@ class Vocabulary(Sequence[Label]):
         return self._codes.get(label_key(label_of(label)), -1)
 
     def code_of_equal(self, label: Any) -> int:
-        """The position of a label, or of the number that equals it: 1 and 1.0 are one state, True is none of them.
+        """The position of a label, or of the number that equals it: 1 and 1.0 are one state, True is neither.
 
         >>> [Vocabulary([0, 1]).code_of_equal(label) for label in (1, 1.0, True, "1")]
         [1, 1, -1, -1]

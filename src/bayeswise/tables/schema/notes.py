@@ -93,7 +93,7 @@ def _null_words(profile: ColumnProfile) -> str:
 
 
 def keep(name: str, kind: Kind) -> str:
-    """How to ask for a kind, in Python and in the shell.
+    """How to override a kind, in Python and in the shell.
 
     >>> keep("id", "category")
     "kinds={'id': 'category'} or --category id"
@@ -102,7 +102,7 @@ def keep(name: str, kind: Kind) -> str:
 
 
 def leave_out(name: str) -> str:
-    """How to ask that a column be ignored.
+    """How to ignore a column.
 
     >>> leave_out("zip code")
     "ignore=['zip code'] or --ignore 'zip code'"
@@ -111,7 +111,7 @@ def leave_out(name: str) -> str:
 
 
 def advice_on(column: Column, profile: ColumnProfile, textual: bool) -> tuple[Advice, ...]:
-    """What may be wrong with a column that is used, each with its remedy."""
+    """What may be wrong with a column that is used, each with its fix."""
     if column.kind == "ignored":
         return ()
     found = [*_advice_on_numbers(column, profile), *_advice_on_labels(column, profile, textual)]
@@ -229,7 +229,7 @@ def _column(kind: str, profile: ColumnProfile, note: str = "", hint: str = "") -
 
 
 def _warnings(examination: Examination, advice: tuple[Advice, ...]) -> Iterator[dict[str, Any]]:
-    """What stops a model first; each with its remedy."""
+    """What stops a model first; each with its fix."""
     for name, problem in stops(examination):
         yield {"column": name, "what": problem.what, "fix": problem.fix, "stops": True}
     for hint in advice:

@@ -45,7 +45,7 @@ def words_of(schema: Schema | None) -> tuple[str, ...]:
 def open_like(table: Any, schema: Schema | None) -> Source:
     """The source behind a table, its missing cells found as in the table that the schema was made from.
 
-    Delimiter, decimal mark, header and encoding are found out anew: they belong to a file, and not to what it says.
+    Delimiter, decimal mark, header and encoding are detected again: they belong to a file, and not to its content.
     """
     return open_source(table, null_words=words_of(schema))
 

@@ -37,19 +37,21 @@ class Names:
     def find(self, name: object, role: str = "column") -> str:
         return find_name(str(name), self.names, where=self.where, role=role)
 
-    def keyed(self, asked: Mapping[str, Any]) -> dict[str, Any]:
+    def keyed(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
         """The overrides, by the names of the table."""
-        return {self.find(name): value for name, value in asked.items()}
+        return {self.find(name): value for name, value in overrides.items()}
 
-    def mapped(self, asked: Any, what: str) -> dict[str, Any]:
+    def mapped(self, overrides: Any, what: str) -> dict[str, Any]:
         """Overrides that are a mapping by column, or None."""
-        if asked is not None and not isinstance(asked, Mapping):
-            raise ParameterError(f"{what} is {asked!r}, not a mapping by column", fix=f"write {what}={{column: ...}}")
-        return self.keyed(asked or {})
+        if overrides is not None and not isinstance(overrides, Mapping):
+            raise ParameterError(
+                f"{what} is {overrides!r}, not a mapping by column", fix=f"write {what}={{column: ...}}"
+            )
+        return self.keyed(overrides or {})
 
 
-class Asked(TypedDict, total=False):
-    """What may be overridden when a table is read.
+class SchemaOverrides(TypedDict, total=False):
+    """The overrides that a user may give when a table is read.
 
     `levels` of a category are all it can have, `levels` of the target are its classes; `missing` and `unseen` are one
     policy for all columns or a mapping for some. `flags_as_numbers` are columns of which 0 and 1 are amounts and not
@@ -65,7 +67,7 @@ class Asked(TypedDict, total=False):
     flags_as_numbers: bool | Iterable[str]
 
 
-_DEFAULTS: Asked = {
+_DEFAULTS: SchemaOverrides = {
     "weight": None,
     "kinds": None,
     "levels": None,
@@ -91,7 +93,7 @@ def spelling_overrides(function: Function) -> Function:
             name,
             inspect.Parameter.KEYWORD_ONLY,
             default=default,
-            annotation=Asked.__annotations__[name].__forward_arg__,
+            annotation=SchemaOverrides.__annotations__[name].__forward_arg__,
         )
         for name, default in _DEFAULTS.items()
     ]
@@ -112,28 +114,28 @@ class Overrides:
         return self.by_column[name]
 
 
-def overrides_for(names: Names, target: str | None, asked: Asked) -> Overrides:
+def overrides_for(names: Names, target: str | None, given: SchemaOverrides) -> Overrides:
     """All overrides, checked against the table.
 
     >>> overrides_for(Names(("zip", "y"), "a.csv"), "y", {"kinds": {"zip": "category"}})["zip"].kind
     'category'
     """
     target = None if target is None else names.find(target, role="target")
-    weight = asked.get("weight")
+    weight = given.get("weight")
     weight = None if weight is None else names.find(weight, role="weight column")
-    overrides = _by_column(names, asked)
+    overrides = _by_column(names, given)
     _check_roles(target, weight, overrides)
     return Overrides(tuple(name for name in names.names if name not in (target, weight)), target, weight, overrides)
 
 
-def _by_column(names: Names, asked: Asked) -> dict[str, Override]:
-    levels = names.mapped(asked.get("levels"), "levels")
+def _by_column(names: Names, given: SchemaOverrides) -> dict[str, Override]:
+    levels = names.mapped(given.get("levels"), "levels")
     by_levels = {name: _declared(name, declared) for name, declared in levels.items()}
-    kinds: dict[str, Kind] = names.mapped(asked.get("kinds"), "kinds")
-    by_kind = _kinds(names, kinds, _ignored(asked.get("ignore", ())), by_levels)
-    policies: dict[str, Any] = {what: policy for what, policy in asked.items() if what in ("missing", "unseen")}
+    kinds: dict[str, Kind] = names.mapped(given.get("kinds"), "kinds")
+    by_kind = _kinds(names, kinds, _ignored(given.get("ignore", ())), by_levels)
+    policies: dict[str, Any] = {what: policy for what, policy in given.items() if what in ("missing", "unseen")}
     some = {what: names.keyed(policy) for what, policy in policies.items() if isinstance(policy, Mapping)}
-    numeric = asked.get("flags_as_numbers", False)
+    numeric = given.get("flags_as_numbers", False)
     common = Override(
         **{what: policy for what, policy in policies.items() if what not in some}, flag_is_number=numeric is True
     )
@@ -158,12 +160,12 @@ def _declared(name: str, levels: Iterable[Label]) -> tuple[Label, ...]:
     return declared
 
 
-def _ignored(asked: object) -> list[str]:
-    if isinstance(asked, str):
-        return [asked]
-    if not isinstance(asked, Iterable):
-        raise ParameterError(f"ignore is {asked!r}, not a list of columns", fix="write ignore=[column, ...]")
-    return list(asked)
+def _ignored(ignore: object) -> list[str]:
+    if isinstance(ignore, str):
+        return [ignore]
+    if not isinstance(ignore, Iterable):
+        raise ParameterError(f"ignore is {ignore!r}, not a list of columns", fix="write ignore=[column, ...]")
+    return list(ignore)
 
 
 def _kinds(
@@ -178,7 +180,7 @@ def _kinds(
             raise ParameterError(f"column {name!r} has levels and cannot be {kind}", fix="give one of them")
     for name in map(names.find, ignore):
         if by_kind.get(name, "ignored") != "ignored" or name in levels:
-            raise ParameterError(f"column {name!r} is to be kept and to be ignored", fix="give one of them")
+            raise ParameterError(f"column {name!r} is both kept and ignored", fix="give one of them")
         by_kind[name] = "ignored"
     return by_kind
 

@@ -1,4 +1,4 @@
-"""What one pass over a source tells about each column; independent of the order of rows and of chunks."""
+"""What one pass over a source finds about each column; independent of the order of rows and of chunks."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class ColumnProfile:
     distinct: int
     """The number of different values, missing ones left out."""
     distinct_exact: bool
-    """False where there are so many that they are estimated, to about 1 %."""
+    """False where there are too many to count exactly and they are estimated, to about 1 %."""
     minimum: float
     maximum: float
     """The extremes of the finite numbers; NaN if there are none."""
@@ -114,7 +114,7 @@ def profile(source: Source, columns: Sequence[str] | None = None) -> Mapping[str
 
 
 def empty_profiler(n_columns: int) -> Profiler:
-    """A profiler of one of so many columns; those of wide tables count fewer values exactly, below 100 MB in all."""
+    """A profiler of one of `n_columns`; those of wide tables count fewer values exactly, below 100 MB in all."""
     exact_distinct = max(1 << 12, min(EXACT_DISTINCT, (1 << 22) // max(1, n_columns)))
     return Profiler(exact_distinct, COUNTED_LEVELS, COUNTED_BYTES)
 
@@ -256,7 +256,7 @@ class SeenChunks:
             self._flags, self._spelling = self._flags[plain], self._spelling[plain]
 
     def _of_clear_texts(self) -> Extremes:
-        """The extremes, infinite where only a full profile tells what texts are."""
+        """The extremes, infinite where texts need a full profile."""
         low, high, present = self._extremes
         written_otherwise = self._flags & (self._spelling & _NOT_INTEGER > 0)
         unclear = written_otherwise | (self._spelling & (_PADDED | _WIDE | _INVALID) > 0)
@@ -359,7 +359,7 @@ def by_column(combine: np.ufunc, values: NDArray[Any]) -> NDArray[Any]:
 
 
 def is_plain(low: FloatArray, high: FloatArray, present: IntArray) -> BoolArray:
-    """Finite, not constant, not without gaps, and within what doubles hold exactly."""
+    """Finite, not constant, not consecutive, and within what doubles hold exactly."""
     with np.errstate(invalid="ignore", over="ignore"):
         gapless = high - low + 1 == present
         return np.asarray((low < high) & (low >= -_WIDEST) & (high <= _WIDEST) & ~gapless)

@@ -92,7 +92,7 @@ class Columns(Sequence[Column]):
     """The columns of a table in their order, as names and the few forms that they have.
 
     A form is all that a `Column` says but its name. Tables of 20,000 columns have one or two, so work is done for each
-    form, and a `Column` is made when it is asked for.
+    form, and a `Column` is made on access.
 
     >>> wide = Columns.alike(("x0", "x1", "x2"), "number")
     >>> wide[1], wide.of_kind("number"), wide == (Column("x0", "number"), wide[1], wide[2])
@@ -350,16 +350,16 @@ class Schema:
         return f"Schema({', '.join([*map(repr, self.columns), *apart])})"
 
 
-def positions_in(names: Sequence[str], wanted: Sequence[str]) -> IntArray:
-    """(n_wanted,) where the wanted names stand among the names.
+def positions_in(names: Sequence[str], some: Sequence[str]) -> IntArray:
+    """(n_some,) the positions of some names among all names.
 
     >>> positions_in(("a", "b", "c"), ("c", "a")).tolist()
     [2, 0]
     """
-    if names is wanted or names == wanted:
+    if names is some or names == some:
         return np.arange(len(names), dtype=np.int64)
     position = dict(zip(names, range(len(names)), strict=True))
-    return np.array([position[name] for name in wanted], dtype=np.int64)
+    return np.array([position[name] for name in some], dtype=np.int64)
 
 
 def _check_names(names: Sequence[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Anything that speaks the Arrow C stream interface: polars, pyarrow, DuckDB relations and others."""
+"""Anything with the Arrow C stream interface: polars, pyarrow, DuckDB relations and others."""
 
 from __future__ import annotations
 

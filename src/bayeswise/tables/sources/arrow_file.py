@@ -30,7 +30,7 @@ def from_arrow_file(path: Path, name: str) -> TableSource:
         return _by_pyarrow(path, name)
     try:
         return _by_polars(path, name)
-    except SourceError:  # a time zone or a type of tomorrow
+    except SourceError:  # an unknown time zone or type
         return _by_pyarrow(path, name)
 
 

@@ -23,7 +23,7 @@ from bayeswise.tables.sources.arrow import ArrowPiece, batches, not_unicode, one
 from bayeswise.tables.sources.cells import object_column
 from bayeswise.tables.sources.table import PLAIN, TableSource
 
-_CLASS = re.compile(r"^(\w+ )+Error: ")  # "Invalid Input Error: " tells a reader nothing
+_CLASS = re.compile(r"^(\w+ )+Error: ")  # "Invalid Input Error: " says nothing to a reader
 _MAGIC = re.compile(r"([*?[])")
 _NUMBERED = re.compile(r"(.*)_[0-9]+", re.DOTALL)
 _PACKED = (".gz", ".bz2", ".zst")  # JSON is unpacked by its suffix
@@ -102,10 +102,10 @@ class RelationSource(TableSource):
             yield ScanPiece(batch, positions, self._mixed)
 
     def _batches(self, indices: Sequence[int]) -> Generator[_kernels.ArrowBatch, None, None]:
-        wanted = ", ".join(sql_name(self._sql_names[k]) for k in indices)
+        projection = ", ".join(sql_name(self._sql_names[k]) for k in indices)
         try:
             with translated(self.description):
-                capsule = self._opened().project(wanted or "1").__arrow_c_stream__()
+                capsule = self._opened().project(projection or "1").__arrow_c_stream__()
                 yield from batches(self.description, capsule)
         except SourceError:
             if len(indices) > 1:

@@ -60,7 +60,7 @@ class _BesideDuckdb(TableSource):
 
     def stated_extremes(self, columns: Sequence[str]) -> Any:
         if _n_bytes_of_footer(self._path) >= LONG_FOOTER:
-            return {}  # the rows say it sooner
+            return {}  # reading the rows is faster
         return self._by_duckdb.stated_extremes(columns)
 
     def pieces(self, indices: Sequence[int]) -> Iterator[ArrowPiece]:
@@ -98,7 +98,7 @@ class DecodedParquet(_BesideDuckdb):
         super().__init__(name, columns)
 
     def first_chunk(self, columns: Sequence[str]) -> Iterator[TableChunk]:
-        """Whoever sweeps over the same columns next goes on from here."""
+        """The next sweep over the same columns goes on from here."""
         indices = list(dict.fromkeys(self.positions(columns))) or [0]
         coming = self._batches(indices)
         try:
@@ -133,7 +133,7 @@ def _places(indices: Sequence[int]) -> dict[int, int]:
 
 def _in_turn(first: list[_kernels.ArrowBatch], others: _Batches) -> _Batches:
     yield from first
-    first.clear()  # they are in use no longer than others
+    first.clear()  # frees them as soon as the others
     yield from others
 
 

@@ -22,7 +22,7 @@ _STORAGES: dict[str, Storage] = {"text": "text", "integer": "integer", "real": "
 
 
 class Watch:
-    """What SQLite calls while it works on a query, which is otherwise deaf: for Ctrl-C, a bar, and whoever gives up."""
+    """What SQLite calls while it works on a query, so that Ctrl-C, a progress bar and `stop` work."""
 
     def __init__(self, bar: StepsBar | None = None, what: str = "") -> None:
         self.stopped = False
@@ -76,8 +76,8 @@ class SqliteSource(TableSource):
 
     def _kinds(self, database: sqlite3.Connection) -> list[tuple[str, set[str]]]:
         columns = [column.name for column in self.columns]
-        wanted = ", ".join(f"group_concat(DISTINCT typeof({sql_name(name)}))" for name in columns)
-        found = database.execute(f"SELECT {wanted} FROM ({self._query})").fetchone()
+        types = ", ".join(f"group_concat(DISTINCT typeof({sql_name(name)}))" for name in columns)
+        found = database.execute(f"SELECT {types} FROM ({self._query})").fetchone()
         return [(name, set((kinds or "").split(","))) for name, kinds in zip(columns, found, strict=True)]
 
     def pieces(self, indices: Sequence[int]) -> Iterator[ListsPiece]:
@@ -85,9 +85,9 @@ class SqliteSource(TableSource):
         return ahead(self._rows(indices, watch), watch.stop)
 
     def _rows(self, indices: Sequence[int], watch: Watch) -> Generator[ListsPiece, None, None]:
-        wanted = ", ".join(sql_name(self.columns[index].name) for index in indices) or "1"
+        names = ", ".join(sql_name(self.columns[index].name) for index in indices) or "1"
         with connected(self._path, self._name, watch) as database:
-            cursor = database.execute(f"SELECT {wanted} FROM ({self._query})")
+            cursor = database.execute(f"SELECT {names} FROM ({self._query})")
             while rows := cursor.fetchmany(self.chunk_rows):
                 lists: list[Sequence[Any]] = [()] * len(self.columns)
                 for index, cells in zip(indices, zip(*rows, strict=True), strict=False):

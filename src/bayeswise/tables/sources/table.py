@@ -23,7 +23,7 @@ from bayeswise.tables.sources.cells import settle
 
 CHUNK_ROWS = 65_536
 CELLS_WORTH_A_THREAD = 1 << 15
-TASKS_OF_A_THREAD = 2  # so that nobody waits long for one that was late
+TASKS_OF_A_THREAD = 2  # so that no thread waits long for a slow one
 PLAIN = _kernels.TextRules([])
 _Item = TypeVar("_Item")
 SpelledNumbers: TypeAlias = tuple[list[tuple[int, str]], int]
@@ -43,7 +43,7 @@ class Piece(Protocol):
 
     @property
     def by_columns(self) -> bool:
-        """Whether the cells of a column lie side by side, so that they are sooner copied in this order."""
+        """Whether the cells of a column lie side by side, so that copying in this order is faster."""
         ...
 
     def column(self, index: int, begin: int, n_rows: int) -> _kernels.Column:
@@ -127,7 +127,7 @@ class TableSource(ABC):
 
 
 class Sweep:
-    """What the chunks of one sweep have in common: the levels met so far."""
+    """What the chunks of one sweep have in common: the levels seen so far."""
 
     def __init__(self, source: TableSource, indices: Sequence[int]) -> None:
         self.source = source
@@ -260,7 +260,7 @@ class TableChunk:
             if not self._decodes(column, self.n_rows):
                 n_rows = bisect_left(range(self.n_rows), True, key=lambda n: not self._decodes(column, n))
                 raise not_utf8(column, self.first_row + n_rows - 1) from None
-            raise first_not_utf8(self._sweep.source, column) from None  # another thread met them
+            raise first_not_utf8(self._sweep.source, column) from None  # another thread found them
 
     def _decodes(self, column: str, n_rows: int) -> bool:
         """True if the first rows of this chunk are text."""

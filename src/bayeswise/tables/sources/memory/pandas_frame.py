@@ -149,7 +149,7 @@ def series_column(series: Any) -> _kernels.Column:
 def _times(series: Any) -> list[Any]:
     try:
         return list(series.astype(object).tolist())
-    except (LookupError, ValueError) as problem:  # a time zone that nobody knows
+    except (LookupError, ValueError) as problem:  # an unknown time zone
         raise SourceError(
             f"column {series.name!r} cannot be read: {problem}", fix="leave the column out, or convert its time zone"
         ) from None

@@ -68,7 +68,7 @@ def from_columns(columns: Mapping[str, Any]) -> TableSource:
     single = [name for name, cells in columns.items() if isinstance(cells, str) or not hasattr(cells, "__iter__")]
     if single:
         raise SourceError(
-            f"column {single[0]!r} of the dict is {columns[single[0]]!r:.80}, and no list of cells",
+            f"column {single[0]!r} of the dict is {columns[single[0]]!r:.80}, not a list of cells",
             fix="give a list or an array for each column, or a list of dicts, one for each row",
         )
     lists = {str(name): cells.tolist() if hasattr(cells, "tolist") else list(cells) for name, cells in columns.items()}

@@ -246,14 +246,14 @@ class PipedCsvSource(CsvSource):
 
 
 class _Beginning:
-    """The beginning of a stream that stays unread, as long as a reader wants it."""
+    """The beginning of a stream that stays unread, as long as a reader needs it."""
 
     def __init__(self, stream: Piped) -> None:
         self._stream = stream
         self._done = 0
 
     def read(self, size: int) -> bytes:
-        wanted = self._done + size if self._done else text_file.SAMPLE_BYTES
-        fresh = self._stream.peek(wanted)[self._done :]
+        n_bytes = self._done + size if self._done else text_file.SAMPLE_BYTES
+        fresh = self._stream.peek(n_bytes)[self._done :]
         self._done += len(fresh)
         return fresh

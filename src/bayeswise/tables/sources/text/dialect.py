@@ -102,7 +102,7 @@ def _decimal(records: Sequence[Sequence[str]], delimiter: str) -> str:
 
 
 def _has_header(records: Sequence[Sequence[str]], decimal: str) -> bool:
-    """False when a number stands on top of a column of numbers, unless the top row counts up (years, positions)."""
+    """False when the first cell of a column of numbers is a number, unless the top row counts up (years, positions)."""
     if len(records) < 2:
         return True
     top = [_number(cell, decimal) for cell in records[0]]

@@ -30,7 +30,7 @@ class Utf8Stream:
         self._at_start = True
 
     def read(self, size: int) -> bytes:
-        """About so many bytes; nothing at the end of the file."""
+        """About `size` bytes; none at the end of the file."""
         with translated(self._name):
             fresh = self._raw.read(size)
             if self._decoder is not None:
