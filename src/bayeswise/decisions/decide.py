@@ -103,7 +103,7 @@ class Decisions(Tabular):
         if self.model is None:
             raise ParameterError(
                 "these decisions are of a posterior, which does not say where it comes from",
-                fix="say decide(model, rows, costs).explain(0), or explain_action(model, row, costs)",
+                fix="call decide(model, rows, costs).explain(0), or explain_action(model, row, costs)",
             )
         if not 0 <= row < len(self):
             raise ParameterError(f"there is no row {row} among {len(self)} decisions", fix="count from 0")
@@ -197,7 +197,7 @@ def decide(  # type: ignore[misc]  # the names of positions are those of the ove
     if third is not None:
         raise ParameterError(
             f"decide(model, rows, costs) needs a model; found a {type(posterior).__name__}",
-            fix="say decide(posterior, costs), and rows=... for costs that depend on columns",
+            fix="call decide(posterior, costs), and rows=... for costs that depend on columns",
         )
     given = second if costs is None else costs
     known = states_of(posterior, states) if given is None else None
@@ -214,7 +214,7 @@ def _is_model(value: Any) -> bool:
 
 def _of_model(model: Any, rows: Any, costs: Any) -> Decisions:
     if rows is None or isinstance(rows, Costs):
-        raise ParameterError("a model decides about rows, and there are none", fix="say decide(model, rows, costs)")
+        raise ParameterError("a model decides about rows, and there are none", fix="call decide(model, rows, costs)")
     if not hasattr(model, "predict_proba"):
         raise KindError(
             f"{type(model).__name__} answers with a number, and these costs are by class",
@@ -315,7 +315,7 @@ def columns_for(costs: Costs, rows: Any, n_rows: int) -> dict[str, FloatArray]:
 
 
 def decide_rows(probability: FloatArray, costs: Costs, columns: dict[str, FloatArray]) -> Decisions:
-    """The decisions for a checked posterior whose states stand in the order of the costs."""
+    """The decisions for a checked posterior whose states are in the order of the costs."""
     n_rows = len(probability)
     expected = np.empty((len(costs.actions), n_rows))  # action by action, so that blocks are written in one piece
     best = np.zeros(n_rows, dtype=np.int64)

@@ -55,7 +55,7 @@ class Expectation:
         total = float(panels.sum())
         if max(abs(panels[0]), abs(panels[-1])) > _UNSETTLED * float(np.abs(panels).sum()):
             raise CostError(
-                "the expected cost does not settle: values of y that are hardly ever met cost too much",
+                "the expected cost does not settle: values of y that hardly ever occur cost too much",
                 fix="choose a cost with a limit, or a distribution with shorter tails",
             )
         return total
@@ -255,8 +255,8 @@ def newsvendor(
 
     def orders(price: float) -> FloatArray:
         levels = fractiles - price / total
-        wanted = [one_number(quantile(d, q)) if q > 0 else 0.0 for d, q in zip(demands, levels.tolist(), strict=True)]
-        return np.maximum(wanted, 0.0)
+        amounts = [one_number(quantile(d, q)) if q > 0 else 0.0 for d, q in zip(demands, levels.tolist(), strict=True)]
+        return np.maximum(amounts, 0.0)
 
     free = orders(0.0)
     if capacity is None or free.sum() <= capacity:

@@ -109,7 +109,7 @@ class SimplexDisplay(Display):
 
 
 class ExpectedCostDisplay(Display):
-    """The expected cost of each action over P(first state); the lowest line is the policy, and thresholds part it.
+    """The expected cost of each action over P(first state); the lowest line is the policy, divided by thresholds.
 
     `posterior` are rows to mark, as probabilities of the first state.
     """
@@ -211,7 +211,7 @@ class ActionsDisplay(Display):
 
 
 def display_of(decisions: Decisions) -> ExpectedCostDisplay | SimplexDisplay | ActionsDisplay:
-    """Where the rows stand among the actions of two or three states, else how many rows each action has."""
+    """Where the rows lie among the actions of two or three states, else how many rows each action has."""
     from bayeswise.decisions.policy.rule import rule
 
     costs = decisions.costs

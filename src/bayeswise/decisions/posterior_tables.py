@@ -15,7 +15,7 @@ from bayeswise.tables.schema.labels import Label, label_of
 
 
 def posterior_of(
-    posterior: Any, states: Sequence[Any] | None, wanted: Sequence[Label]
+    posterior: Any, states: Sequence[Any] | None, expected: Sequence[Label]
 ) -> tuple[FloatArray, tuple[Label, ...]]:
     """(n_rows, n_states) and the names of the states.
 
@@ -25,7 +25,7 @@ def posterior_of(
     if isinstance(posterior, Mapping):
         probability, labels = _of_mapping(posterior)
     elif states is None and (hasattr(posterior, "columns") or hasattr(posterior, "__arrow_c_stream__")):
-        probability, labels = _of_frame(posterior, wanted)
+        probability, labels = _of_frame(posterior, expected)
     else:
         probability, labels = _of_array(getattr(posterior, "probability", posterior), states)
     check_posterior(probability, labels)
@@ -60,11 +60,11 @@ def _of_mapping(posterior: Mapping[Any, Any]) -> tuple[FloatArray, tuple[Label, 
     return np.stack(rows, axis=1), labels
 
 
-def _of_frame(frame: Any, wanted: Sequence[Label]) -> tuple[FloatArray, tuple[Label, ...]]:
+def _of_frame(frame: Any, expected: Sequence[Label]) -> tuple[FloatArray, tuple[Label, ...]]:
     known = {str(name) for name in _names(frame)}
-    names = [str(s) if str(s) in known and f"p_{s}" not in known else f"p_{s}" for s in wanted]
+    names = [str(s) if str(s) in known and f"p_{s}" not in known else f"p_{s}" for s in expected]
     found = numbers_of(frame, names)
-    return np.stack([found[name] for name in names], axis=1), tuple(wanted)
+    return np.stack([found[name] for name in names], axis=1), tuple(expected)
 
 
 def _names(frame: Any) -> Any:

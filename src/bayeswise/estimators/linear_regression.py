@@ -23,7 +23,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.regression.features import is_wide
 from bayeswise.models.regression.glm import IteratedModel, refuse_outside
-from bayeswise.models.regression.learning import iterated_of, tell_dependent
+from bayeswise.models.regression.learning import iterated_of, warn_dependent
 from bayeswise.models.regression.left_out import leave_one_out
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.predictive import Predictive
@@ -62,8 +62,8 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
     on standardised columns. With a gaussian likelihood the model is a function of exact moments: `partial_fit`,
     `merge` and `forget` are exact to the last byte and `leave_one_out` needs no refit. Weights are reported in original
     units. The reference level of a category is its first declared level, or the first in canonical order. A missing
-    cell stands at the mean of its column, with an indicator of missing cells that has a weight of its own; with
-    missing="mean" its row teaches nothing, and in a prediction it stands at the mean; missing="error" refuses it.
+    cell is replaced by the mean of its column, with an indicator of missing cells that has a weight of its own; with
+    missing="mean" its row is left out of training, and in a prediction it is the mean; missing="error" refuses it.
 
     >>> X, y = [[0.0], [1.0], [2.0], [3.0]], [1.0, 3.0, 5.0, 7.0]
     >>> line = LinearRegression(prior=None).fit(X, y)
@@ -103,7 +103,7 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
         by_rows = is_wide(n_columns) if more_to_come else uses_rows(len(target), n_columns, settings)
         if settings.likelihood == "gaussian" and not by_rows:
             self.model_ = self._moments_of(schema, settings, X, target, weights)
-            tell_dependent(self.model_, stacklevel=3)
+            warn_dependent(self.model_, stacklevel=3)
             return self
         design = Design.of(schema, encoding.batches(schema, X, None, weights), settings.missing)
         known = design.of_rows(target)

@@ -190,15 +190,15 @@ def _student(found: StudentT, state: int, column: int, z: Expression) -> Express
 
 
 def _averaged_family(scores: AveragedFamilyScores, row: Row) -> Iterator[Terms]:
-    believed, family = scores.believed, scores.family
+    posteriors, family = scores.posteriors, scores.family
     for c, name in enumerate(scores.columns):
-        if not np.broadcast_to(believed.known, (len(scores.columns),))[c]:
+        if not np.broadcast_to(posteriors.known, (len(scores.columns),))[c]:
             continue
         x = row.number(name)
         refuse_unless_written(family, "log_predictive_expression")
-        irrelevant = family.log_predictive_expression(_at(believed.as_whole, 0, c), x)
+        irrelevant = family.log_predictive_expression(_at(posteriors.as_whole, 0, c), x)
         ratio = [
-            family.log_predictive_expression(_at(believed.by_class, state, c), x) - irrelevant
+            family.log_predictive_expression(_at(posteriors.by_class, state, c), x) - irrelevant
             for state in range(scores.n_states)
         ]
         yield _supported(family, x, _mixed(float(scores.log_odds[c]), ratio))

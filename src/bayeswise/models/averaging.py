@@ -172,10 +172,10 @@ def stacking_weights(probability: FloatArray) -> FloatArray:
     return np.asarray(weights / weights.sum())
 
 
-def _stepped(possible: FloatArray, weights: FloatArray, wanted: BoolArray) -> FloatArray:
-    """One Newton step over the models that are in use or wanted, halved until it helps."""
+def _stepped(possible: FloatArray, weights: FloatArray, entering: BoolArray) -> FloatArray:
+    """One Newton step over the models in use and those `entering`, halved until it helps."""
     ratio = possible / (possible @ weights)[:, None]
-    free = (weights > 0) | wanted
+    free = (weights > 0) | entering
     curvature = ratio[:, free].T @ ratio[:, free] / len(ratio)
     step = np.zeros_like(weights)
     step[free] = np.linalg.lstsq(curvature, ratio[:, free].mean(axis=0) - 1.0, rcond=None)[0]

@@ -49,8 +49,8 @@ class CalibratedModel(ProbabilityModel):
     >>> from bayeswise.models.fitting import fit
     >>> rows = [{"wind": w, "wind again": w, "play": p} for w, p in zip("aabb" * 25, "yyny" * 25)]
     >>> model = fit(rows, target="play", model="naive-bayes")
-    >>> asked = {"wind": "b", "wind again": "b"}  # every second time, said twice
-    >>> [each.predict_proba(asked).round(2).tolist() for each in (model, calibrated(model, rows, "sigmoid"))]
+    >>> row = {"wind": "b", "wind again": "b"}  # every second time, said twice
+    >>> [each.predict_proba(row).round(2).tolist() for each in (model, calibrated(model, rows, "sigmoid"))]
     [[[0.73, 0.27]], [[0.48, 0.52]]]
     """
 
@@ -58,7 +58,7 @@ class CalibratedModel(ProbabilityModel):
     calibration: Calibration
     n_rows: int  # that the calibration was fitted to
     how: str = "leave-one-out"  # or "10 folds"
-    method: str = "auto"  # what was asked for
+    method: str = "auto"  # as set by the user
     learned: str = ""  # the fingerprint of what the model had learned then; "" where it keeps no statistics
 
     def refuse_impossible(self) -> None:
@@ -144,7 +144,7 @@ class CalibratedModel(ProbabilityModel):
         return np.asarray(np.exp(self.log_relative(batch)))
 
     def scored(self, batch: Batch) -> ScoredRows:
-        """The rows with calibrated scores; how probable the rows are is asked of the model."""
+        """The rows with calibrated scores; the probabilities of the rows are those of the model."""
         rows: ScoredRows = self.model.scored(batch)
         if not self.changes:
             return rows

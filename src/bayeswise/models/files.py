@@ -1,6 +1,6 @@
 """Saving and loading of fitted models: which types a model file may hold, for each kind of model.
 
-Types are named and imported when a file of their kind is met, so that a model of counts does not wait for regressions.
+Types are named and imported when a file of their kind is read, so that a model of counts does not wait for regressions.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class Kinds(Mapping[str, "Types"]):
 
 
 class Types(Mapping[str, type]):
-    """Types by the names that files call them, imported when a file is met that holds one of them."""
+    """Types by the names that files call them, imported when a file that holds one of them is read."""
 
     def __init__(self, names: tuple[str, ...]) -> None:
         self._names = names
@@ -200,13 +200,13 @@ def load(path: str | os.PathLike[str]) -> Any:
 def load_contents(path: str | os.PathLike[str], data: bytes) -> Any:
     """The model in the contents of a file, which have been read already."""
     kind, model = read_value(path, Kinds(), data=data)
-    wanted = Kinds()[kind].model
-    if not isinstance(model, wanted):
-        found = f"a {type(model).__name__} where a {wanted.__name__} belongs"
+    expected = Kinds()[kind].model
+    if not isinstance(model, expected):
+        found = f"a {type(model).__name__} where a {expected.__name__} belongs"
         raise StoreError(f"cannot load {os.fspath(path)!r}: it holds {found}", fix=RESTORE)
     try:
         return with_ledger(model, read_ledger(path))
-    except StoreError as error:  # it answers all the same; who wants to forget rows is told
+    except StoreError as error:  # it predicts all the same; only forgetting raises it
         return with_unknown_ledger(model, error)
 
 

@@ -131,13 +131,13 @@ def checked_target(target: Any) -> str:
     if not isinstance(target, str) and hasattr(target, "__len__"):
         raise ParameterError(
             f"the target is the name of a column of the table; found a {type(target).__name__} of {len(target)} values",
-            fix="say fit(X.assign(y=y), 'y'), or take an estimator: bw.NaiveBayes().fit(X, y)",
+            fix="call fit(X.assign(y=y), 'y'), or use an estimator: bw.NaiveBayes().fit(X, y)",
         )
     return str(target)
 
 
 def learned(table: Any, target: str, *, model: str, threads: int | None = None, **overrides: Any) -> tuple[Any, Report]:
-    """What `fit` learns, and what it met on its way: invalid values, rows without a target."""
+    """What `fit` learns, and its report: invalid values, rows without a target."""
     learner = kind_of_name(model).learner()
     with limit_threads(threads):
         source: Any = spread(table) or (long_file(table) if overrides.get("schema") is None else None)

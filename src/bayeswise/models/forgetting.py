@@ -1,9 +1,9 @@
 """Which batches of rows a model has forgotten: none is taken out twice unless that is meant.
 
 The ledger belongs to the history of a model and not to its value: two models that learned the same rows are equal and
-have the same bytes, whatever they forgot on the way. It stands beside the model file: `MODEL.forgotten` has a line of
+have the same bytes, whatever they forgot in between. The file `MODEL.forgotten` beside it has a line of
 JSON for each of the last two states of the model file, named by the SHA-256 of its bytes, so that a kill between the
-two files leaves the state that is there with the line that belongs to it, and a model that was fitted anew has none
+two files leaves the state that is there with the line that belongs to it, and a model that was fitted again has none
 (ADR 14).
 """
 
@@ -150,5 +150,5 @@ def _states(place: Path) -> dict[str, tuple[str, ...]]:
 
 def _checked(digest: object) -> str:
     if not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
-        raise ValueError("a fingerprint is none")
+        raise ValueError("it is not a fingerprint")
     return digest

@@ -36,13 +36,13 @@ def schema_for(
     *,
     flags_as_numbers: bool | Sequence[str] = False,
 ) -> Schema:
-    """The schema that was given, or the one that the table shows; columns of 0 and 1 are flags unless told not to."""
+    """The given schema, or the inferred one; columns of 0 and 1 are flags unless `flags_as_numbers`."""
     if schema is None:
         from bayeswise.tables.schema.inference import infer_schema  # late: a model that answers has its schema
 
         return infer_schema(source, target, **about_columns, flags_as_numbers=flags_as_numbers)
     if about_columns:
-        raise ParameterError("a given schema already says what the columns mean", fix="leave out either of them")
+        raise ParameterError("a given schema already says what the columns mean", fix="leave out one of them")
     return schema
 
 
@@ -56,7 +56,7 @@ def check_declared(class_prior: Mapping[Any, float] | None, schema: Schema) -> N
 def swept(
     source: Source, schema: Schema, request: Request, progress: Progress | None, coded: Coded | None = None
 ) -> tuple[Grouped[Product], Report]:
-    """What a request asks of all rows, and what was met on the way."""
+    """What a request asks of all rows, and its report."""
     found, report = engines.swept(source, schema, request, progress=progress, coded=coded)
     if report.rows == report.without_target + report.without_weight:
         raise no_rows(source, schema)
@@ -64,7 +64,7 @@ def swept(
 
 
 def no_rows(source: Source, schema: Schema) -> SchemaError:
-    """The error for a table that teaches nothing."""
+    """The error for a table without a row to learn from."""
     target = schema.target.name if schema.target else "?"
     return SchemaError(
         f"{source.description} has no row with a target in column {target!r}", fix="give rows that have one"

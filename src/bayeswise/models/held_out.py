@@ -69,9 +69,9 @@ def held_out(
     """The posteriors of a model for rows with their state.
 
     `cv` None takes the model as it is (for rows it has not seen); "loo" leaves each row out of a model that has
-    learned exactly these rows; a number makes so many folds. Folds of our models are subtractions, not refits, but for
+    learned exactly these rows; a number is that of folds. Folds of our models are subtractions, not refits, but for
     models that select something by the rows: these learn the other folds from the start. With more than
-    `most_folds`, or rows left out one by one, those in so many folds come beside them, for the intervals.
+    `most_folds`, or rows left out one by one, those of `most_folds` folds are added, for the intervals.
     """
     _check_folds(cv)
     if cv is None and targets is None and isinstance(model, TableModel):

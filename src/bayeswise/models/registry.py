@@ -77,7 +77,7 @@ class ModelKind:
         return declared(self.options_type())
 
     def given(self, settings: Mapping[str, Any], *, stacklevel: int = 3) -> dict[str, Any]:
-        """Settings under their names of today; None leaves one out, unless it means something.
+        """Settings under their current names; None leaves one out, unless None is a value of it.
 
         >>> kind_of_name("linear").given({"df": 3.0, "weight": None, "prior": None})
         {'df': 3.0, 'prior': None}
@@ -234,7 +234,7 @@ def kind_of_name(name: str) -> ModelKind:
 
 
 def kinds_with(name: str) -> tuple[ModelKind, ...]:
-    """The kinds that have a setting, by its name of today or an earlier one.
+    """The kinds that have a setting, by its current name or an earlier one.
 
     >>> [kind.name for kind in kinds_with("families")]
     ['naive-bayes', 'averaged']

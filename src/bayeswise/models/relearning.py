@@ -53,7 +53,7 @@ class RelearnedModel(ProbabilityModel):
     def leave_one_out(self, table: Any) -> FloatArray:
         """(n_rows, n_states) the posterior of each row under the model of all others, by a fit for each.
 
-        The table must hold the rows that were learned; one that is too large for so many fits raises TooLargeError.
+        The table must hold the rows that were learned; one that is too large for a fit per row raises TooLargeError.
         """
         batches = table if are_batches(table) else encoded(self, table)
         scores = scores_relearned(self, batches, lambda other, batch: log_posterior(other.log_relative(batch)))

@@ -83,7 +83,7 @@ def test_an_estimator_without_explanations_says_so() -> None:
 
 
 def test_decisions_of_a_posterior_do_not_know_where_it_comes_from() -> None:
-    with pytest.raises(ParameterError, match=r"Fix: say decide\(model, rows, costs\)"):
+    with pytest.raises(ParameterError, match=r"Fix: call decide\(model, rows, costs\)"):
         bw.decide({"good": [0.5], "bad": [0.5]}, LOAN).explain()
     with pytest.raises(ParameterError, match="there is no row 7"):
         bw.decide(bw.fit(loans(), "risk", model="naive-bayes"), loans().head(3), LOAN).explain(7)

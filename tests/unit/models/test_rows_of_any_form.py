@@ -133,7 +133,7 @@ def test_decide_takes_a_model_and_its_rows() -> None:
     assert bw.decide(model, frame.iloc[5], costs).action.tolist() == [by_hand.action[5]]
     estimator = bw.NaiveBayes().fit(frame, model.predict(frame))
     assert len(bw.decide(estimator, frame, costs)) == 40
-    with pytest.raises(ParameterError, match=r"Fix: say decide\(model, rows, costs\)"):
+    with pytest.raises(ParameterError, match=r"Fix: call decide\(model, rows, costs\)"):
         bw.decide(model, costs)
     with pytest.raises(ParameterError, match="needs a model"):
         bw.decide({"yes": [0.5], "no": [0.5]}, frame, costs)
@@ -162,7 +162,7 @@ def test_y_in_the_place_of_the_target_says_what_to_type() -> None:
     _, frame = fitted("naive-bayes")
     y = ["yes", "no"] * 20
     for target in (y, np.array(y), pd.Series(y)):
-        with pytest.raises(ParameterError, match=r"of 40 values. Fix: say fit\(X.assign\(y=y\), 'y'\)"):
+        with pytest.raises(ParameterError, match=r"of 40 values. Fix: call fit\(X.assign\(y=y\), 'y'\)"):
             bw.fit(frame, target, model="naive-bayes")  # type: ignore[arg-type]
     with pytest.raises(ParameterError, match="there is no target"):
         bw.fit(frame, model="naive-bayes")

@@ -166,7 +166,7 @@ def cell_values(action: Label, state: Label, cell: Cell, columns: Mapping[str, F
 
 
 class RowCostError(CostError):
-    """A formula that gives no cost in a row; who knows the whole table says with `at` where the row stands."""
+    """A formula that gives no cost in a row; `at` says where in the whole table the row is."""
 
     def __init__(self, which: str, value: float, given: Mapping[str, float], row: int) -> None:
         self.which, self.value, self.given, self.row = which, value, given, row

@@ -109,7 +109,7 @@ class Costs:
         textual: bool = False,
         unit: str | None = None,
     ) -> Costs:
-        """A table made of checked parts; nobody is warned again."""
+        """A table made of checked parts, without further warnings."""
         made = cls.__new__(cls)
         made._fill(actions, states, cells, reject, textual, unit)
         return made
@@ -260,14 +260,14 @@ class Costs:
         """The same costs with the states in another order; both must name the same ones."""
         labels = tuple(label_of(state) for state in states)
         known = {_match(state, self.textual): k for k, state in enumerate(self.states)}
-        asked = {_match(state, self.textual) for state in labels}
-        unasked = [state for state in self.states if _match(state, self.textual) not in asked]
+        classes = {_match(state, self.textual) for state in labels}
+        unknown = [state for state in self.states if _match(state, self.textual) not in classes]
         lacking = [state for state in labels if _match(state, self.textual) not in known]
-        if unasked:  # a name that is not a class is more likely misspelled than a class without costs
+        if unknown:  # a name that is not a class is more likely misspelled than a class without costs
             without = f", and have no entry for state {lacking[0]!r}" if lacking else ""
             raise CostError(
-                f"costs name {unasked[0]!r}, which is not a class{without}; the classes are {_listed(labels)}",
-                fix=guess(unasked[0], lacking or labels),
+                f"costs name {unknown[0]!r}, which is not a class{without}; the classes are {_listed(labels)}",
+                fix=guess(unknown[0], lacking or labels),
             )
         if lacking:
             raise CostError(

@@ -50,7 +50,7 @@ class DecisionFile:
 
     @classmethod
     def read(cls, path: str | os.PathLike[str], classes: Sequence[Label] | None = None) -> DecisionFile:
-        """Read a TOML file; any other table holds costs alone. A name that is none of the `classes` is refused."""
+        """Read a TOML file; any other table holds costs alone. A name that is not one of the `classes` is refused."""
         where = name_of(path) if is_stream(path) else str(path)
         document = read_document(path)
         if not isinstance(document, dict):
@@ -99,7 +99,7 @@ def read_number(path: str | os.PathLike[str]) -> tuple[str | None, NumberCosts]:
 
 
 def _tables_of(path: str | os.PathLike[str]) -> dict[str, Any]:
-    """What a TOML file says; nothing is said by a table of costs."""
+    """The content of a TOML file; a table of costs has costs only."""
     if not is_stream(path) and Path(path).suffix.lower() != ".toml":
         return {}
     document = read_document(path)

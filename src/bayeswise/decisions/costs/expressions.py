@@ -40,7 +40,7 @@ class Expression:
 
     @classmethod
     def parse(cls, text: str) -> Expression:
-        """Read a formula, or say at which letter it goes wrong."""
+        """Read a formula, or raise an error with the place of the first invalid word."""
         return cls(text, tuple(_in_stack_order(text)))
 
     def negated(self) -> Expression:

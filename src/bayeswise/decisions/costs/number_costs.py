@@ -1,4 +1,4 @@
-"""What choosing one number costs when another one comes true, as it stands in a decision file."""
+"""What choosing one number costs when another one comes true, as a decision file gives it."""
 
 from __future__ import annotations
 

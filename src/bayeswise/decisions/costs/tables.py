@@ -36,7 +36,7 @@ def costs_in(document: dict[str, Any] | Source, path: str | os.PathLike[str]) ->
 
 
 def read_document(path: str | os.PathLike[str]) -> dict[str, Any] | Source:
-    """A TOML file as it is, any other as a table; a stream is read once, and its first line tells which it is."""
+    """A TOML file as it is, any other as a table; a stream is read once, and its first line shows which it is."""
     place = Path(path)
     if not is_stream(path):
         return read_toml(place) if place.suffix.lower() == ".toml" else open_source(str(path))

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MOST_SAID = 8  # of one table
 _MOST_CELLS = 2_500  # beyond it, only pairs of actions are compared
 _MOST_PAIRED = 100_000  # beyond it, nothing is
-_TRIED = 4_000  # posteriors, before a linear program is asked
+_TRIED = 4_000  # posteriors, before a linear program is solved
 _CLEAR = 1e-9  # by which the cheapest action must win there
 _TOLERANCE = 1e-12  # of the linear program, relative to the largest cost
 

@@ -32,28 +32,28 @@ class ChangeSearch:
         """The fewest columns whose change makes another action the best one, or the named one; None if none does."""
         known_columns([*alternatives, *keep], self.account)
         offered = {c: tuple(others) for c, others in alternatives.items() if c not in keep}
-        wanted = None if to is None else self.costs.action(to)
-        found = self._by_one(offered, wanted)
+        requested = None if to is None else self.costs.action(to)
+        found = self._by_one(offered, requested)
         if found is not None:
             return self._flip(found, proven=True)
-        targets = range(len(self.costs.actions)) if wanted is None else [wanted]
-        plans = [plan for k in targets if (plan := self._climb(offered, k, wanted)) is not None]
+        targets = range(len(self.costs.actions)) if requested is None else [requested]
+        plans = [plan for k in targets if (plan := self._climb(offered, k, requested)) is not None]
         if not plans:
             return None
-        return self._flip(min(plans, key=len), proven=self.account.greedy_is_least and wanted is None)
+        return self._flip(min(plans, key=len), proven=self.account.greedy_is_least and requested is None)
 
     def by_answers(self, account: AnsweredAccount, to: Any = None, *, keep: Collection[str] = ()) -> Flip | None:
-        """The same where columns go together: what changes lead to is asked of the model."""
+        """The same where columns go together: the model itself evaluates each change."""
         known_columns(keep, account)
-        action, wanted = self.costs.action(self.action), None if to is None else self.costs.action(to)
+        action, requested = self.costs.action(self.action), None if to is None else self.costs.action(to)
         table = scaled(self.costs.table)
 
         def saved(log_posterior: FloatArray) -> FloatArray:
-            """(n,) what the wanted action saves over all others, or any other over the action of now."""
+            """(n,) what the requested action saves over all others, or any other over the current action."""
             expected = np.exp(log_posterior - log_posterior.max(axis=1, keepdims=True)) @ table.T
-            one = action if wanted is None else wanted
+            one = action if requested is None else requested
             less = np.delete(expected, one, axis=1).min(axis=1) - expected[:, one]
-            return np.asarray(-less if wanted is None else less)
+            return np.asarray(-less if requested is None else less)
 
         found = account.least_change(saved, keep=keep, closest=True)
         if found is None:
@@ -65,14 +65,14 @@ class ChangeSearch:
     def _action_of(self, changes: Changes) -> int:
         return int(np.argmin(expected_costs(self.account.with_changes(changes), self.costs.table)))
 
-    def _changed(self, changes: Changes, wanted: int | None) -> bool:
+    def _changed(self, changes: Changes, requested: int | None) -> bool:
         log_joint = self.account.with_changes(changes).log_joint
         if np.isneginf(log_joint).all():
             return False
         now = self._action_of(changes)
-        return now != self.costs.action(self.action) if wanted is None else now == wanted
+        return now != self.costs.action(self.action) if requested is None else now == requested
 
-    def _by_one(self, offered: Alternatives, wanted: int | None) -> Changes | None:
+    def _by_one(self, offered: Alternatives, requested: int | None) -> Changes | None:
         """The change of one column that moves the log-odds least."""
         options, log_joint = self._options(offered, {})
         if not options:
@@ -81,21 +81,21 @@ class ChangeSearch:
         actions = np.argmin(
             np.exp(log_joint - np.where(np.isfinite(top), top, 0.0)) @ scaled(self.costs.table).T, axis=1
         )
-        enough = actions != self.costs.action(self.action) if wanted is None else actions == wanted
+        enough = actions != self.costs.action(self.action) if requested is None else actions == requested
         with np.errstate(invalid="ignore"):
             moved = np.ptp(log_joint - self.account.log_joint, axis=1)
         for k in np.argsort(np.where(np.isfinite(moved), moved, np.inf), kind="stable").tolist():
             changes = {options[k].column: options[k]}
-            if enough[k] and self._changed(changes, wanted):
+            if enough[k] and self._changed(changes, requested):
                 return changes
         return None
 
-    def _climb(self, offered: Alternatives, target: int, wanted: int | None) -> Changes | None:
+    def _climb(self, offered: Alternatives, target: int, requested: int | None) -> Changes | None:
         """The column that helps the target most, again and again."""
         saved = half_saved(self.costs, self.costs.action(self.action), target)
         changes: Changes = {}
         now = lead(self.account.log_joint, saved)
-        while not self._changed(changes, wanted):
+        while not self._changed(changes, requested):
             options, log_joint = self._options(offered, changes)
             leads = [lead(each, saved) for each in log_joint]
             best = int(np.argmin(leads)) if leads else -1

@@ -64,16 +64,16 @@ def _count(action: Any, most: float, n_rows: int) -> int:
 
 
 def _by_threshold(decisions: Decisions, limited: int, most: int) -> tuple[IntArray, dict[int, float]]:
-    wanted = np.flatnonzero(decisions.best == limited)
-    if len(wanted) <= most:
+    rows = np.flatnonzero(decisions.best == limited)
+    if len(rows) <= most:
         return decisions.best, {limited: 0.0}
     others = decisions.expected_cost.copy()
     others[:, limited] = np.inf
     second = np.argmin(others, axis=1)
-    saved = (others[np.arange(len(others)), second] - decisions.expected_cost[:, limited])[wanted]
+    saved = (others[np.arange(len(others)), second] - decisions.expected_cost[:, limited])[rows]
     order = np.argsort(-saved, kind="stable")
     best = decisions.best.copy()
-    gone = wanted[order[most:]]
+    gone = rows[order[most:]]
     best[gone] = second[gone]
     return best, {limited: float(saved[order[most]])}
 
@@ -111,7 +111,7 @@ def least_cost_places(cost: FloatArray, limits: Mapping[int, int]) -> IntArray:
 
 
 def rising_prices(cost: FloatArray, limits: Mapping[int, int]) -> FloatArray:
-    """(n_actions,) prices at which no limited action is wanted by many more rows than it has places.
+    """(n_actions,) prices at which no limited action is best for many more rows than it has places.
 
     One price after the other becomes the least at which its action is not overrun, given the others. Many rows begin
     with the prices of a part of them, which are nearly right.

@@ -160,7 +160,7 @@ class ValueRule(Tabular):
 
     costs: Costs
     prior: FloatArray  # (n_states,)
-    values: tuple[Label, ...]  # numbers from the least up, names in the order in which they were met
+    values: tuple[Label, ...]  # numbers from the least up, names in order of appearance
     likelihood: FloatArray  # (n_values, n_states)
 
     @classmethod

@@ -194,14 +194,14 @@ def _sum_text(costs: Costs, k: int) -> str:
 
 def _is_zero_one(costs: Costs, actions: Sequence[Label]) -> bool:
     known = {label_key(action): k for k, action in enumerate(costs.actions)}
-    wanted = [label_key(state) for state in costs.states]
-    if {label_key(action) for action in actions} != set(wanted) or len(actions) != len(wanted):
+    states = [label_key(state) for state in costs.states]
+    if {label_key(action) for action in actions} != set(states) or len(actions) != len(states):
         return False
-    return np.array_equal(costs.table[[known[key] for key in wanted]], 1.0 - np.eye(len(wanted)))
+    return np.array_equal(costs.table[[known[key] for key in states]], 1.0 - np.eye(len(states)))
 
 
 def _reject_cost(costs: Costs) -> tuple[Label, Fraction, bool] | None:
-    """The refusing action, its cost and whether it stands first, where all else is 0-1 loss."""
+    """The refusing action, its cost and whether it is the first, where all else is 0-1 loss."""
     states = {label_key(state) for state in costs.states}
     others = [action for action in costs.actions if label_key(action) not in states]
     if len(others) != 1 or not _is_zero_one(costs, [a for a in costs.actions if a != others[0]]):

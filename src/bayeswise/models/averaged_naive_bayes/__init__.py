@@ -1,4 +1,4 @@
-"""The exact average over all naive Bayes structures: every column may tell the classes apart, or not.
+"""The exact average over all naive Bayes structures: every column may be relevant to the class, or not.
 
 With d columns there are 2^d structures. As columns are independent given the class, their average is one product
 (Dash and Cooper, "Model averaging for prediction with discrete Bayesian networks", 2004):

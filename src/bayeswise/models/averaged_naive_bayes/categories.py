@@ -41,7 +41,7 @@ class AveragedTable(CategoryTable):
 
     @cached_property
     def plain(self) -> CategoryTable:
-        """The column as one that tells the classes apart."""
+        """The column as a relevant one."""
         return CategoryTable(self.column, self.counts, self.count, self.pseudo_rows)
 
     @cached_property

@@ -80,9 +80,9 @@ class CategorySpread:
 
     def temper(self) -> float:
         """The factor of all rows."""
-        nobody = Leaving(np.zeros(1, dtype=np.int32), np.zeros(1))
+        no_row = Leaving(np.zeros(1, dtype=np.int32), np.zeros(1))
         share = relevance_of(np.array([[table.log_factor for table in self.tables]]))
-        return float(self._tempers(np.zeros((1, len(self.column))), nobody, share)[0])
+        return float(self._tempers(np.zeros((1, len(self.column))), no_row, share)[0])
 
     def temper_without(self, codes: CodeArray, leaving: Leaving, log_factor: FloatArray) -> FloatArray:
         """(n_rows,) the factor without each row; log_factor is (n_rows, n_columns), without it too."""
@@ -111,10 +111,10 @@ class CategorySpread:
         for a in range(n_states):
             for b in range(n_states):
                 if a != b:
-                    met = left[:, a] * left[:, b]
+                    weight = left[:, a] * left[:, b]
                     score = weigh * (log_p[:, a] - log_p[:, b])
-                    log_sum += met * self._log_ratio(score, a, shown, gone[:, a], left[:, a])
-                    total += met
+                    log_sum += weight * self._log_ratio(score, a, shown, gone[:, a], left[:, a])
+                    total += weight
         mean = np.divide(log_sum, total, out=np.zeros(n_rows), where=total > 0)
         return np.exp(np.minimum(mean, 0.0))
 
@@ -124,12 +124,12 @@ class CategorySpread:
         """(n_rows,) log V0 - log V among the rows of a that are left; one pseudo-row knows of no pair."""
         n = np.where(left > 0, left, 1.0)
         single = (self.joint[a].diagonal() - gone[:, None] * shown) / n[:, None]
-        heard = shown * score
+        scored = shown * score
         squares = (single * score**2).sum(axis=1)
         sums = self._by_column(single * score)  # (n_rows, n_columns) the mean score of each column
         claimed = squares - (sums**2).sum(axis=1)
         together = ((score @ (self.joint[a] * self.apart)) * score).sum(axis=1)
-        together -= gone * (heard.sum(axis=1) ** 2 - (heard**2).sum(axis=1))
+        together -= gone * (scored.sum(axis=1) ** 2 - (scored**2).sum(axis=1))
         beside = together / n - (sums.sum(axis=1) ** 2 - (sums**2).sum(axis=1))
         found = claimed + beside * left / (left + 1.0)
         says = (left > 0) & (claimed > 1e-12 * squares) & (found > 0)
@@ -180,7 +180,7 @@ def pairs_for(columns: Sequence[str]) -> CategoryPairs | None:
 
 @dataclass(frozen=True)
 class PairedNumbers(Numbers):
-    """Normal columns with the sums of their pairs, up to so many rows (None: of any number)."""
+    """Normal columns with the sums of their pairs, up to `most_rows` rows (None: of any number)."""
 
     most_rows: int | None = None
 
@@ -197,7 +197,7 @@ class PairedNumbers(Numbers):
 
 
 def with_pairs(factors: tuple[Factor, ...], temper: Any = "auto") -> tuple[Factor, ...]:
-    """The factors that a temper asks for: pairs while they are cheap ("auto"), always ("pairs"), or never."""
+    """The factors that a temper needs: pairs while they are cheap ("auto"), always ("pairs"), or never."""
     given_temper(temper)
     if not isinstance(temper, str):
         return factors

@@ -112,7 +112,7 @@ def _of_table(table: AveragedTable) -> ColumnEvidence:
 
 
 def _of_normals(scores: AveragedNormalScores) -> tuple[FloatArray, FloatArray]:
-    """In units of x; a column that does not vary tells and costs nothing."""
+    """In units of x; a column that does not vary counts 0."""
     n, says = scores.whole.weight[0], scores.prior.says[0]
     log_unit = np.where(says, -n * (0.5 * LOG_TWO_PI + np.log(scores.stddev)), 0.0)
     if scores.of_logs:
@@ -125,7 +125,7 @@ def _of_family(scores: AveragedFamilyScores) -> tuple[FloatArray, FloatArray]:
     family, prior = scores.family, scores.prior
     by_class = family.log_marginal(scores.statistic, prior).sum(axis=0)
     as_whole = family.log_marginal(scores.statistic.pooled(), prior)[0]
-    known = scores.believed.known
+    known = scores.posteriors.known
     return np.where(known, by_class, 0.0), np.where(known, as_whole, 0.0)
 
 

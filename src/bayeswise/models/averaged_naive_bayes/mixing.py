@@ -68,7 +68,7 @@ def summed_log_mixture(log_odds: FloatArray, log_relevant: FloatArray, log_irrel
 
 
 def tempered_cells(log_relevant: FloatArray, log_irrelevant: FloatArray, temper: FloatArray | float) -> FloatArray:
-    """log p(cell) + temper (log p(cell | state) - log p(cell)): what is said of the states, to the power of temper."""
+    """log p(cell) + temper (log p(cell | state) - log p(cell)): the likelihood ratios to the power of temper."""
     return np.asarray(log_irrelevant + temper * (log_relevant - log_irrelevant))
 
 

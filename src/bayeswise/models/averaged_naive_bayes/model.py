@@ -125,7 +125,7 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
         return min((each.temper for each in self.averaged_scores), default=1.0)
 
     def linear_form(self) -> LinearForm:
-        """An average of linear forms is none."""
+        """Refused: an average of linear forms is not linear."""
         raise ParameterError("an average over structures is not linear in the columns", fix="use a plain naive Bayes")
 
 
@@ -172,6 +172,6 @@ def learned_averaged(
     temper: Any = "auto",
     **overrides: Any,
 ) -> tuple[AveragedNaiveBayesModel, Report]:
-    """What `fit_averaged` learns, and what it met on its way: invalid values, rows without a target."""
+    """What `fit_averaged` learns, and its report: invalid values, rows without a target."""
     plain, report = learned(table, target, asking=partial(with_pairs, temper=temper), **overrides)
     return averaged(plain, relevance, n_relevant=n_relevant, temper=given_temper(temper)), report

@@ -23,8 +23,8 @@ _BLOCK_ROWS = 4096
 
 
 @dataclass(frozen=True)
-class Believed:
-    """What is known of some columns, by class and as a whole; the first axis is the classes (or rows)."""
+class Posteriors:
+    """The posteriors of some columns, by class and as a whole; the first axis is the classes (or rows)."""
 
     by_class: Any  # the conjugate posterior of each class
     as_whole: Any
@@ -63,12 +63,12 @@ class AveragedFamilyScores(LeftOutInBlocks):
         return pseudo_rows_of(self.family, self.statistic.pooled(), self.pseudo_rows)
 
     @cached_property
-    def believed(self) -> Believed:
+    def posteriors(self) -> Posteriors:
         whole = self.statistic.pooled()
         by_class = self.family.log_marginal(self.statistic, self.prior).sum(axis=0)
         log_factor = by_class - self.family.log_marginal(whole, self.prior)[0]
         known = self.family.estimate(whole).exists[0]
-        return Believed(
+        return Posteriors(
             self.family.posterior(self.statistic, self.prior),
             self.family.posterior(whole, self.prior),
             np.where(known, log_factor, 0.0),
@@ -78,18 +78,18 @@ class AveragedFamilyScores(LeftOutInBlocks):
     @property
     def log_factor(self) -> FloatArray:
         """(n_columns,)."""
-        return self.believed.log_factor
+        return self.posteriors.log_factor
 
     def cells(self, batch: Batch) -> Cells:
         """What the cells say."""
         return self._cells(batch.values[:, self.positions])
 
     def _cells(self, values: FloatArray) -> Cells:
-        cells, believed = values[:, None, :], self.believed
-        says = ~np.isnan(cells) & believed.known
-        log_relevant = _or_zero(says, self.family.log_predictive(believed.by_class, cells))
-        log_irrelevant = _or_zero(says, self.family.log_predictive(believed.as_whole, cells))
-        return Cells(log_relevant, log_irrelevant, believed.log_factor)
+        cells, posteriors = values[:, None, :], self.posteriors
+        says = ~np.isnan(cells) & posteriors.known
+        log_relevant = _or_zero(says, self.family.log_predictive(posteriors.by_class, cells))
+        log_irrelevant = _or_zero(says, self.family.log_predictive(posteriors.as_whole, cells))
+        return Cells(log_relevant, log_irrelevant, posteriors.log_factor)
 
     def _log_cells(self, values: FloatArray) -> FloatArray:
         """(n_rows, n_states, n_columns)."""

@@ -1,4 +1,4 @@
-"""How often naive Bayes counts what it is told once: columns that say the same, and the exponent that repairs it.
+"""How often naive Bayes counts the same evidence: redundant columns, and the exponent that corrects for them.
 
 For a row of class a, the log-likelihood ratio of the classes a and b is a sum over columns. If columns were independent
 given the class, its variance would be the sum of theirs (V0); with the covariances of the columns it is another (V).
@@ -8,7 +8,7 @@ With normal columns of mean m and variance v, D = 1/v_b - 1/v_a and g = (m_a - m
 
 A score that varies more than it claims is too sure of itself: it is calibrated by the factor V0 / V. A copy of every
 column doubles V0 and makes V four times as large, and so changes no posterior. The factor is the geometric mean over
-all pairs of classes, each as often as it is met, and at most 1.
+all pairs of classes, each weighted by its frequency, and at most 1.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ _BLOCK_CELLS = 1 << 13  # classes x rows x columns at a time
 
 @dataclass(frozen=True)
 class Classes:
-    """What is believed of each class, for each of some rows that are left out (or once); in units of the columns."""
+    """The parameters of each class, for each of some rows that are left out (or once); in units of the columns."""
 
     weight: FloatArray  # (n_rows, n_states)
     mean: FloatArray  # (n_rows, n_states, n_columns)
     variance: FloatArray  # (n_rows, n_states, n_columns)
-    share: FloatArray  # (n_rows, n_columns) p(relevant): a column counts so far as it is heard
+    share: FloatArray  # (n_rows, n_columns) p(relevant)
     beside: tuple[FloatArray, ...]  # for each state (n_columns, n_columns), or one for each row: covariance, diagonal 0
 
 
@@ -42,9 +42,9 @@ def log_temper(classes: Classes) -> FloatArray:
         squared = classes.beside[a] ** 2
         others = [b for b in range(n_states) if b != a]
         for some in (others[k : k + size] for k in range(0, n_states - 1, size)):
-            met = classes.weight[:, a] * classes.weight.T[some]  # (n_others, n_rows)
-            log_sum = _added(log_sum, met * _log_ratios(classes, a, some, squared))
-            total = _added(total, met)
+            weight = classes.weight[:, a] * classes.weight.T[some]  # (n_others, n_rows)
+            log_sum = _added(log_sum, weight * _log_ratios(classes, a, some, squared))
+            total = _added(total, weight)
     return np.minimum(np.divide(log_sum, total, out=np.zeros_like(log_sum), where=total > 0), 0.0)
 
 

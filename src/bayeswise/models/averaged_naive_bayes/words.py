@@ -4,7 +4,7 @@ With `alpha` pseudo-counts of each of V words, n_v occurrences seen of N in all,
 
     p(text | rows) = prod_v Gamma(alpha + n_v + c_v) / Gamma(alpha + n_v)  Gamma(alpha V + N) / Gamma(alpha V + N + m)
 
-which is less sure of itself than the m-fold product: a word that was met once in a text may well be met again.
+which is less sure of itself than the m-fold product: a word that occurs once in a text may well occur again.
 """
 
 from __future__ import annotations

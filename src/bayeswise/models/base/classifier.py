@@ -62,12 +62,12 @@ class Classifier(ProbabilityModel):
     capabilities: ClassVar[Capabilities] = Capabilities(classes=True, row_probability=True, leave_one_out=True)
 
     def refuse_impossible(self) -> None:
-        """Statistics that are not those that the columns and the settings ask for."""
+        """Refuse statistics that do not match the columns and the settings."""
         if self.schema.target is None:
             raise SchemaError("a classifier has a target")
-        wanted, found = of_no_rows(self.encoded_schema, self.request()).zero(), self.statistics.zero()
-        same_classes = fingerprint((wanted.labels, wanted.declared)) == fingerprint((found.labels, found.declared))
-        if not same_classes or not wanted.part.same_columns(found.part):
+        expected, found = of_no_rows(self.encoded_schema, self.request()).zero(), self.statistics.zero()
+        same_classes = fingerprint((expected.labels, expected.declared)) == fingerprint((found.labels, found.declared))
+        if not same_classes or not expected.part.same_columns(found.part):
             raise SchemaError("the statistics are not those of the columns and the settings")
 
     @property
@@ -219,7 +219,7 @@ class Classifier(ProbabilityModel):
         return with_ledger(replace(self, statistics=left), history)
 
     def learned_like(self, table: Any) -> tuple[Self, Report]:
-        """The table under the same columns, families and settings, so that both can be merged; and what was met."""
+        """The table under the same columns, families and settings, so that both can be merged; and its report."""
         found, report = swept(open_like(table, self.schema), self.schema, self.request(), None)
         return replace(self, statistics=found), report
 
@@ -347,7 +347,7 @@ def only_column(column: str | None, columns: Sequence[str]) -> str:
 def refuse_calibrated(other: Any) -> None:
     """A model with a calibration, in a merge with one that has none: the calibration would be lost."""
     if capabilities_of(other).calibrated:
-        raise KindError("the other model is calibrated, and this one is not", fix="say other.merge(this)")
+        raise KindError("the other model is calibrated, and this one is not", fix="call other.merge(this)")
 
 
 def are_batches(table: Any) -> bool:

@@ -1,4 +1,4 @@
-"""A model of classes over two of its number columns: asked at every point of a grid, with rows on top."""
+"""A model of classes over two of its number columns: evaluated on a grid, with rows on top."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def plane_of(model: Any, columns: Sequence[str] | None, rows: Any, at: Mapping[s
     seen = None if rows is None else points_of(model, rows, names)
     gaussians = None if at else model.gaussians_on(names)
     if gaussians is None:
-        return _asked(model, names, others, seen, at, points)
+        return _on_grid(model, names, others, seen, at, points)
     limits = gaussian_limits(gaussians.mean, gaussians.covariance)
     x, y = axes_of(together(limits, None if seen is None else seen.limits()), points)
     grid = np.stack(np.meshgrid(x, y), axis=-1).reshape(-1, 2)
@@ -37,7 +37,7 @@ def plane_of(model: Any, columns: Sequence[str] | None, rows: Any, at: Mapping[s
     return ClassPlane(names, model.classes, x, y, log_joint, gaussians.mean, gaussians.covariance, rows=seen)
 
 
-def _asked(
+def _on_grid(
     model: ProbabilityModel,
     names: tuple[str, str],
     others: Sequence[str],

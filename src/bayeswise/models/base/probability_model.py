@@ -66,7 +66,7 @@ class ProbabilityModel(TableModel):
         return batch.recode([self.vocabularies[name] for name in self.schema.categories])
 
     def scored(self, batch: Batch) -> ScoredRows:
-        """The rows with their scores, for whoever needs more than one answer about them."""
+        """The rows with their scores, for callers that need more than one answer about them."""
         return ScoredRows(batch, self.log_relative(batch))
 
     def probability_of(self, rows: ScoredRows) -> FloatArray:
@@ -206,7 +206,7 @@ class ParameterCounts(Tabular):
 
 
 def parameter_counts(model: Any, per_class: dict[str, int], levels: dict[str, int]) -> ParameterCounts:
-    """Of a model that has so many numbers in each column and class, and so many levels in its categories."""
+    """The counts for a model with `per_class` numbers in each column and class, and `levels` of its categories."""
     n = len(model.classes)
     tables = {name: count * n for name, count in per_class.items()}
     whole = n * math.prod(levels.values()) if set(levels) == set(per_class) else None

@@ -27,7 +27,7 @@ _MOST_SHOWN = 40  # columns on a page
 
 @dataclass(frozen=True)
 class Capabilities:
-    """What a kind of model can do beyond an answer for each row; whoever needs more than that asks here."""
+    """What a kind of model can do beyond an answer for each row; callers that need more check it here."""
 
     classes: bool = False
     """Answers with the probability of each class: `classes`, `predict_proba`, `log_prior`, `class_weight`."""
@@ -40,7 +40,7 @@ class Capabilities:
     alternatives: bool = False
     """Columns contribute one by one: `alternatives` says what a column could say instead."""
     changes: bool = False
-    """Columns go together, and accounts ask the model what a row with other cells leads to (`AnsweredAccount`)."""
+    """Columns go together, and accounts let the model evaluate rows with other cells (`AnsweredAccount`)."""
     level_counts: bool = False
     """Counts the levels of every column: `level_counts`."""
     distances: bool = False

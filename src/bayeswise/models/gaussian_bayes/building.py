@@ -130,7 +130,7 @@ def _spread(
 ) -> Spread:
     """The spread of one class; where no row is left for a variance it is zero, and gets the floor."""
     columns, floor = moments.columns, settings.variance_floor
-    without_rows = n <= 0 and settings.prior is None  # such a class tells nothing
+    without_rows = n <= 0 and settings.prior is None  # such a class has no evidence
     if not settings.is_full:
         diagonal = diagonals(scale[None])[0]
         variance = columns.stddev**2 if without_rows else diagonal / divisor if divisor > 0 else np.zeros_like(diagonal)
@@ -144,7 +144,7 @@ def _spread(
 
 
 def shrinkage_of(covariance: FloatArray, n: float, settings: GaussianBayesSettings) -> float:
-    """The share that is asked for, or the one that the correlations call for."""
+    """The share that is set, or the one estimated from the correlations."""
     if not isinstance(settings.shrinkage, str):
         return float(settings.shrinkage)
     variance = np.diagonal(covariance)

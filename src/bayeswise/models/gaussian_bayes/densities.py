@@ -149,11 +149,11 @@ class Densities:
         if not len(rows):
             return
         packed, which = np.unique(np.packbits(np.isnan(values[rows]), axis=1), axis=0, return_inverse=True)
-        gaps = np.unpackbits(packed, axis=1, count=self.n_columns).astype(bool)
+        patterns = np.unpackbits(packed, axis=1, count=self.n_columns).astype(bool)
         order = np.argsort(which.ravel(), kind="stable")
         parts = np.split(rows[order], np.cumsum(np.bincount(which.ravel()))[:-1])
-        for gap, part in zip(gaps, parts, strict=True):
-            there = np.flatnonzero(~gap)
+        for missing, part in zip(patterns, parts, strict=True):
+            there = np.flatnonzero(~missing)
             yield part, np.ascontiguousarray(values[np.ix_(part, there)]), self.block(there)
 
     # -- complete rows ----------------------------------------------------------------------------------------

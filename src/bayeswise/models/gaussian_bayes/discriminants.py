@@ -132,7 +132,7 @@ def fisher_projection(
     chosen = most if n_components is None else n_components
     if not 0 <= chosen <= most:
         classes = "one class has no direction" if n_classes == 1 else f"{n_classes} classes have {most} directions"
-        what = f"{classes} of {len(names)} columns between them; asked for {n_components}"
+        what = f"{classes} of {len(names)} columns between them; n_components is {n_components}"
         raise ParameterError(what, fix="choose fewer, or leave the number out")
     n, columns = moments.weight, moments.columns
     within, floor = moments.scatter.sum(axis=0) / n.sum(), settings.variance_floor
@@ -186,7 +186,7 @@ def crossings(one: Weighted, other: Weighted) -> list[float]:
 
 
 def _roots(a: float, b: float, c: float) -> list[float]:
-    """Real roots of a u^2 + b u + c, ascending, without cancellation; a double root is none: nothing changes there."""
+    """Real roots of a u^2 + b u + c, ascending, without cancellation; no double root: nothing changes there."""
     if a == 0:
         return [] if b == 0 else [-c / b]
     inside = b * b - 4.0 * a * c
@@ -257,7 +257,7 @@ def error_at(
     Without `below` it is the state with the lower mean. The limits of the two integrals depend on that side.
     """
     if len(classes) != 2:
-        raise FitError(f"a boundary parts two classes; there are {len(classes)}", fix="leave the boundary out")
+        raise FitError(f"a boundary separates two classes; there are {len(classes)}", fix="leave the boundary out")
     _, lines = weighted(densities, log_prior)
     low = min((0, 1), key=lambda state: lines[state].mean) if below is None else find_state(below, classes)
     high = 1 - low

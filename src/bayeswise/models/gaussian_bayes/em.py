@@ -365,7 +365,7 @@ def _stacked(tables: Sequence[Incomplete], firsts: IntArray) -> list[_Stack]:
 
 
 def _in_parts(stacks: Sequence[_Stack], most: int) -> Iterator[_Stack]:
-    """One stack of all, or several of at most so many patterns of each class and twice as many together."""
+    """One stack of all, or several of at most `most` patterns of each class and twice as many together."""
     together = _Stack(*map(np.concatenate, zip(*(each.parts for each in stacks), strict=True)))
     together = together.at(np.argsort(together.state, kind="stable"))
     place = np.arange(len(together.state)) - np.searchsorted(together.state, together.state)  # within the class

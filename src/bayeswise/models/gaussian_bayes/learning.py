@@ -25,7 +25,7 @@ def learned(
     progress: Callable[[int], None] | None = None,
     **overrides: Any,
 ) -> tuple[GaussianBayesModel, Report]:
-    """What `fit` learns, and what it met on its way: invalid values, rows without a target."""
+    """What `fit` learns, and its report: invalid values, rows without a target."""
     about_columns, changes = divided(overrides)
     settings = GaussianBayesSettings().changed(**changes)
     source = open_like(table, schema)
@@ -49,7 +49,7 @@ def of_batches(batches: Sequence[Batch], schema: Schema, settings: GaussianBayes
 
 
 def of_numbers(schema: Schema) -> Schema:
-    """The schema with columns of other kinds left out, which is said: Gaussian classes are for numbers."""
+    """The schema without columns of other kinds, with a warning: Gaussian classes are for numbers."""
     others = _of_other_kinds(schema)
     if not others or not schema.numbers:
         return schema
@@ -88,5 +88,5 @@ def refuse_other_kinds(schema: Schema) -> None:
         )
     if not schema.numbers:
         raise SchemaError(
-            "the table has no column of numbers to learn from", fix="say kinds={...: 'number'} (--number COL)"
+            "the table has no column of numbers to learn from", fix="give kinds={...: 'number'} (--number COL)"
         )

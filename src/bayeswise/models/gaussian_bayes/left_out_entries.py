@@ -121,9 +121,9 @@ def _factors(model: GaussianBayesModel, left: _Downdate, stddev: FloatArray) -> 
     correlation = covariance / stddev[:, :, None] / stddev[:, None, :]
     diagonal = np.arange(len(scale))
     correlation[:, diagonal, diagonal] = 1.0
-    asked = model.settings.shrinkage
+    given = model.settings.shrinkage
     share = (
-        _oracle(correlation, _rows_left(model, left.divisor)) if isinstance(asked, str) else np.full(len(own), asked)
+        _oracle(correlation, _rows_left(model, left.divisor)) if isinstance(given, str) else np.full(len(own), given)
     )
     correlation *= (1.0 - share)[:, None, None]
     correlation[:, diagonal, diagonal] = 1.0

@@ -10,7 +10,7 @@ and shrunk covariances are downdated entry by entry. Where that would lose digit
 of the covariance by itself) or a covariance is singular, the exact statistic is subtracted and the model is made again
 for that row, which takes milliseconds instead of microseconds. Where cells are missing, variances are downdated cell by
 cell, and full covariances, which EM completed, are completed again from where they were (left_out_entries.py): also
-milliseconds for each row. Where a class has about as many rows as columns EM begins anew and takes many more steps, in
+milliseconds for each row. Where a class has about as many rows as columns EM starts again and takes many more steps, in
 which it completes the tables without each of several rows together.
 """
 
@@ -138,7 +138,7 @@ def _downdated(model: GaussianBayesModel, estimate: Estimate, leaving: Leaving) 
         usable = (strength > w) & (ratio > LEAST_RATIO)
         squares = own.copy()
         if model.settings.is_shared:
-            inner = 0.5 * (own + own[every, groups][:, None] - _gaps(model, factor)[groups])
+            inner = 0.5 * (own + own[every, groups][:, None] - _squared_distances(model, factor)[groups])
             squares += (c / ratio)[:, None] * inner**2
         squares[every, groups] = (strength / (strength - w)) ** 2 * own[every, groups] / ratio
     log_roots = np.array([s.log_root_determinant for s in model.densities.spreads]) - 0.5 * d * np.log(factor)
@@ -184,7 +184,7 @@ def _covariance_factor(estimate: Estimate, model: GaussianBayesModel) -> FloatAr
     return np.asarray((1.0 + 1.0 / estimate.strength) / estimate.df)
 
 
-def _gaps(model: GaussianBayesModel, factor: FloatArray) -> FloatArray:
+def _squared_distances(model: GaussianBayesModel, factor: FloatArray) -> FloatArray:
     """(n_states, n_states) squared distances of the means from each other in the metric of the scale."""
     densities = model.densities
     gap = (densities.mean[:, None] - densities.mean) + (densities.mean_low[:, None] - densities.mean_low)

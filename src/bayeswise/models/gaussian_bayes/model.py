@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 SCATTER, MOMENTS = "scatter", "moments"
 MOST_PAIRED_COLUMNS = 256
-"""Up to so many columns the sums of all pairs are kept for forms without correlations, too."""
+"""Up to this many columns the sums of all pairs are kept for forms without correlations, too."""
 
 
 class SingularWarning(UserWarning):
@@ -189,7 +189,7 @@ class GaussianBayesModel(Classifier):
         return replace(counts, written=counts.written + correlations)
 
     def weak_prior(self, rows: float = 1.0) -> NormalInverseWishart:
-        """A prior worth so many pseudo-counts: mean of the whole table, its variances, no correlations."""
+        """A prior worth `rows` pseudo-counts: mean of the whole table, its variances, no correlations."""
         whole = self.moments.columns
         stddev = np.where(whole.stddev > 0, whole.stddev, 1.0) * whole.unit
         df = len(stddev) + 1.0 + rows

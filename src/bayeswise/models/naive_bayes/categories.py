@@ -169,7 +169,7 @@ class CategoryTable(ColumnCells):
         return log_ratio(above, self.total + self.pseudo_rows.below(n_cells), n_cells)
 
     def with_ends(self) -> FloatArray:
-        """(n_levels + 2, n_states): the levels, then missing, then unseen: the table the kernel wants."""
+        """(n_levels + 2, n_states): the levels, then missing, then unseen: the table the kernel needs."""
         log_cells = self.log_probability()
         missing = log_cells[self.n_levels :] if self.column.missing == "level" else np.zeros((1, len(self.total)))
         return np.concatenate([log_cells[: self.n_levels], missing, self.log_unseen()[None]])
@@ -235,7 +235,7 @@ def _with_ends(one: CategoryTable, count: FloatArray) -> FloatArray:
 
 
 class ColumnTables(Sequence[CategoryTable]):
-    """The tables of all columns, each made when it is asked for: there may be 20,000."""
+    """The tables of all columns, each made on access: there may be 20,000."""
 
     def __init__(
         self, columns: tuple[str, ...], statistic: ColumnCounts, settings: NaiveBayesSettings, schema: Schema

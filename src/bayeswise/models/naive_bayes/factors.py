@@ -101,7 +101,7 @@ class Leaving:
 
 
 def pseudo_rows_of(family: Any, whole: Any, n_pseudo: float) -> Any:
-    """So many pseudo-counts like the whole column's; None where the family has no prior of that kind.
+    """`n_pseudo` pseudo-counts distributed as the whole column; None where the family has no prior of that kind.
 
     `whole` is the statistic of the whole column, (n_groups, n_columns).
     """

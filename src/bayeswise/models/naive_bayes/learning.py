@@ -36,7 +36,7 @@ def learned(
     asking: Callable[[tuple[Factor, ...]], tuple[Factor, ...]] | None = None,
     **overrides: Any,
 ) -> tuple[NaiveBayesModel, Report]:
-    """What `fit` learns, and what it met on its way: invalid values, rows without a target.
+    """What `fit` learns, and its report: invalid values, rows without a target.
 
     `asking` changes the factors before the sweep: what a model built on this one needs of rows besides.
     """

@@ -255,7 +255,7 @@ def _low_of(mean: FloatArray, shift: FloatArray, mean_low: FloatArray) -> FloatA
 def _exactly(
     result: Left, statistic: Moments, groups: IntArray, x: FloatArray, w: FloatArray, unstable: BoolArray
 ) -> Left:
-    """The doubtful cells again, from exact sums."""
+    """The unstable cells again, from exact sums."""
     rows, columns = np.nonzero(unstable)
     cell = (groups[rows], columns)
     taken_weight = Dyadic.of_floats(w[rows, columns])

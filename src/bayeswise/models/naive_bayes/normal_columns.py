@@ -48,8 +48,8 @@ class Numbers:
 def normal_parameters(statistic: Moments, settings: NaiveBayesSettings) -> NormalParameters:
     """Mean and stddev of each class and column, (n_states, n_columns), finite whatever the rows.
 
-    A class without a cell in a column gets the whole column's mean and stddev there: it tells nothing about it. A
-    column that never varies has the stddev 0 everywhere, and says nothing of any class.
+    A class without a cell in a column gets the whole column's mean and stddev there: it is not evidence for
+    or against it. A column that never varies has the stddev 0 everywhere, and is no evidence.
     """
     return ClassMoments.of(statistic, settings).within(statistic.pooled(), settings)
 
@@ -68,7 +68,7 @@ class ClassMoments:
         return cls(statistic.is_empty(), *statistic.mean_pair(empty=0.0), _stddev(statistic, settings))
 
     def within(self, whole: Moments, settings: NaiveBayesSettings) -> NormalParameters:
-        """The parameters, where the statistic of all classes together fills the gaps and sets the floor."""
+        """The parameters, where the statistic of all classes together replaces missing classes and sets the floor."""
         pair = whole.mean_pair(empty=0.0)
         return self.inside(ClassMoments(whole.is_empty(), *pair, whole.stddev("n", empty=0.0)), settings)
 
@@ -105,7 +105,7 @@ def _stddev(statistic: Moments, settings: NaiveBayesSettings) -> FloatArray:
 
 @dataclass(frozen=True)
 class NormalScores:
-    """Parameters in the form the kernel wants."""
+    """Parameters in the form the kernel needs."""
 
     columns: tuple[str, ...]
     positions: IntArray  # of the columns in Batch.values

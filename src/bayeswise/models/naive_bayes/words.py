@@ -293,7 +293,7 @@ class Weights:
         return cls(model, table, every, np.ascontiguousarray(zeros), np.zeros(len(every)) if of_all is None else of_all)
 
     def times(self, factor: float) -> Weights:
-        """All of it so many times; what is impossible stays so."""
+        """The weights times a factor; what is impossible stays so."""
         return self if factor == 1.0 else replace(self, table=factor * self.table, every=factor * self.every)
 
     @property

@@ -1,10 +1,10 @@
 """The columns of a regression: numbers as they are, a category as one indicator for each level but the reference.
 
 The reference is the first declared level, or the first level in canonical order where none was declared; its weight is
-in the intercept. A missing or unseen cell stands at the mean of its column (of its indicators, for a category), so that
-it speaks neither for nor against. With missing="indicator" columns in which learned rows have missing cells get an
-indicator more, which is 1 where the cell is missing: what is missing may say something too. With missing="mean" rows
-with a missing cell teach nothing, and with missing="error" it is an error.
+in the intercept. A missing or unseen cell is replaced by the mean of its column (of its indicators, for a category), so
+that it is evidence neither for nor against. With missing="indicator" columns in which learned rows have missing cells
+get an indicator more, which is 1 where the cell is missing, as that may be evidence too. With missing="mean" rows with
+a missing cell are left out of training, and with missing="error" it is an error.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ class Features:
 
     @property
     def references(self) -> dict[str, Label]:
-        """The level of each category that the intercept speaks for."""
+        """The reference level of each category, which is in the intercept."""
         return {
             name: levels[0] for name, levels in zip(self.schema.categories, self.ordered, strict=True) if len(levels)
         }
@@ -114,7 +114,7 @@ class Features:
 
     @cached_property
     def positions(self) -> IntArray:
-        """(n_features,) where the features stand in `RegressionMoments`, which knows every level."""
+        """(n_features,) the positions of the features in `RegressionMoments`, which has every level."""
         found = list(range(len(self.schema.numbers)))
         first = len(found)
         for known, ordered in zip(self.levels, self.ordered, strict=True):
@@ -134,7 +134,7 @@ class Features:
         return found
 
     def refuse_no_room(self, n_rows: float) -> None:
-        """`TooLargeError` where so many rows of all indicators have no room in memory; it names the widest column."""
+        """`TooLargeError` where `n_rows` rows of all indicators do not fit into memory; it names the widest column."""
         sizes = dict(zip(self.schema.categories, map(len, self.ordered), strict=True))
         widest = max(sizes, key=lambda name: sizes[name])
         refuse_no_room(
@@ -246,16 +246,16 @@ def _fill(block: FloatArray, codes: CodeArray, positions: IntArray) -> None:
 
 
 def usable(schema: Schema) -> Schema:
-    """The schema for a regression, which judges missing cells itself; free text has no place in one."""
+    """The schema for a regression, which handles missing cells itself; free text is refused."""
     if schema.texts:
         raise FitError(
             f"column {schema.texts[0]!r} is free text, which a regression cannot use",
             fix=f"leave it out, or declare it a category with {keep(schema.texts[0], 'category')}",
         )
-    return schema.with_forms(_judged_by_regression)
+    return schema.with_forms(_left_to_regression)
 
 
-def _judged_by_regression(column: Column) -> Column:
+def _left_to_regression(column: Column) -> Column:
     return replace(column, missing="ignore", unseen="error" if column.unseen == "error" else "ignore")
 
 

@@ -22,8 +22,8 @@ from bayeswise.models.regression.row_blocks import Rows, in_own_order
 from bayeswise.models.regression.solving.exact_sums import (
     MOST_WEIGHTS,
     SLOPES,
-    AskedLoss,
-    AskedRows,
+    SummedLoss,
+    SummedRows,
     are_many,
 )
 from bayeswise.models.regression.solving.folds import SCALES, SCALES_OF_NOISE, dealt, least_loss
@@ -125,18 +125,18 @@ def _model_of(
     )
 
 
-def asks_for_sums(n_rows: int, n_features: int, settings: LinearSettings) -> bool:
-    """Whether rows are too many to stand in one place, and their sums are all that is needed."""
+def uses_sums(n_rows: int, n_features: int, settings: LinearSettings) -> bool:
+    """Whether rows are too many for one machine's memory, and sums of them are enough."""
     by_sums = settings.likelihood in _NEEDS and settings.how_scaled != "cv"
     return by_sums and are_many(n_rows, n_features) and n_features < MOST_WEIGHTS
 
 
-def fit_by_sums(features: Features, rows: AskedRows, target: Moments, settings: LinearSettings) -> IteratedModel:
-    """Weights for counts and times by Newton's method, each step of which asks rows for exact sums."""
+def fit_by_sums(features: Features, rows: SummedRows, target: Moments, settings: LinearSettings) -> IteratedModel:
+    """Weights for counts and times by Newton's method, each step of which needs exact sums over rows."""
     name = features.schema.target.name if features.schema.target else "y"
     refuse_extreme([name], target.stddev()[0], *SPREADS)
     mean = float(target.mean()[0, 0])
-    loss = AskedLoss(rows, (1, len(features.names) + 1), intercept=settings.fit_intercept)
+    loss = SummedLoss(rows, (1, len(features.names) + 1), intercept=settings.fit_intercept)
     few = LogLinkLoss(*rows.few(), settings)
     share = float(np.sqrt(rows.total_weight / few.rows.total_weight)) if few.rows.n_rows else 1.0
 

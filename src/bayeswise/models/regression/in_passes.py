@@ -23,7 +23,7 @@ from bayeswise.models.regression.glm import IteratedModel, refuse_outside
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.models.regression.row_blocks import SPREADS, Rows, TargetRows
 from bayeswise.models.regression.solving.exact_sums import Derivatives, FewRows, are_many, derivatives, share_to_start
-from bayeswise.models.regression.solving.logistic_fit import asks_for_sums, fit_by_sums
+from bayeswise.models.regression.solving.logistic_fit import fit_by_sums, uses_sums
 from bayeswise.models.settings.regression import LinearSettings, LogisticSettings
 from bayeswise.statistics import Counts, Moments
 from bayeswise.tables.batch import Batch
@@ -45,7 +45,7 @@ class Reading:
     likelihood: str  # softmax: the target is a class
 
     def batches(self, source: Source) -> tuple[Iterator[tuple[Batch, FloatArray]], Callable[[], Report]]:
-        """Batches with their targets (codes of the batch's own labels, or numbers), and what was met in the end."""
+        """Batches with their targets (codes of the batch's own labels, or numbers), and the report at the end."""
         if self.likelihood == "softmax":
             encoder = Encoder(self.schema, learning=True, whole=False)
             rows = ((batch, batch.groups) for batch in encoder.batches(source))
@@ -121,7 +121,7 @@ class Seen:
         return Features(schema, self.levels, marked if missing == "indicator" else ())
 
     def extents(self, fill: FloatArray) -> tuple[tuple[float, float], ...]:
-        """The least and the largest of each number, where missing ones stand at the mean."""
+        """The least and the largest of each number, where missing ones are replaced by the mean."""
         none = np.isinf(self.least)
         low, high = (np.where(none, fill[: len(none)], each).tolist() for each in (self.least, self.largest))
         return tuple((first + 0.0, last + 0.0) for first, last in zip(low, high, strict=True))
@@ -161,7 +161,7 @@ class Standard:
     reading: Reading
     features: Features
     classes: Vocabulary  # none for a number
-    fill: FloatArray  # (n,) what stands for missing cells
+    fill: FloatArray  # (n,) the replacement of missing cells
     centre: FloatArray  # (n,)
     unit: FloatArray  # (n,)
 
@@ -317,13 +317,13 @@ class RowsElsewhere:
 
     def few(self) -> tuple[Rows, FloatArray]:
         share = share_to_start(self.seen.n_rows, self.total_weight, len(self.centre))
-        found = self._asked(SamplePass(self.standard, share))
+        found = self._answer(SamplePass(self.standard, share))
         return found.rows(self.centre, self.unit), found.target
 
     def derivatives(self, weights: FloatArray) -> Derivatives:
-        return self._asked(StepPass(self.standard, weights))
+        return self._answer(StepPass(self.standard, weights))
 
-    def _asked(self, work: Pass[T]) -> T:
+    def _answer(self, work: Pass[T]) -> T:
         return self.source.ask(work, columns_of(self.standard.reading.schema, self.source))
 
 
@@ -339,7 +339,7 @@ def logistic_elsewhere(
         return None  # which has its errors
     classes = Vocabulary.in_order(list(seen.target.levels), (schema.target and schema.target.classes) or Vocabulary())
     features = seen.features(schema, settings.missing)
-    if not asks_for_sums(seen.n_rows, len(features.names), len(classes), settings):
+    if not uses_sums(seen.n_rows, len(features.names), len(classes), settings):
         return None
     standard = Standard.of(reading, seen, classes, settings)
     fit = fit_by_sums(RowsElsewhere(source, standard, seen), len(classes), settings)
@@ -361,7 +361,7 @@ def iterated_elsewhere(
     if seen is None or not isinstance(seen.target, Moments):
         return None
     features = seen.features(schema, settings.missing)
-    if not glm.asks_for_sums(seen.n_rows, len(features.names), settings):
+    if not glm.uses_sums(seen.n_rows, len(features.names), settings):
         return None
     standard = Standard.of(reading, seen, Vocabulary(), settings)
     model = glm.fit_by_sums(features, RowsElsewhere(source, standard, seen), seen.target, settings)

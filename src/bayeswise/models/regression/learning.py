@@ -24,10 +24,10 @@ from bayeswise.models.regression.row_blocks import Design, Rows, TargetRows
 from bayeswise.models.regression.solving.exact_sums import RowsHere
 from bayeswise.models.regression.solving.logistic_fit import (
     LogisticFit,
-    asks_for_sums,
     fit_by_sums,
     fit_logistic,
     standardised,
+    uses_sums,
 )
 from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide, may_use_rows, uses_rows
@@ -61,7 +61,7 @@ def learned_logistic(
     progress: Progress | None = None,
     **overrides: Any,
 ) -> tuple[LogisticModel, Report]:
-    """Logistic regression of a column of classes, and what was met on the way.
+    """Logistic regression of a column of classes, and its report.
 
     Other overrides: those of LogisticSettings, with missing ("indicator", "mean" or "error").
 
@@ -84,14 +84,14 @@ def logistic_of(
     if isinstance(source, SpreadSource):
         found = logistic_elsewhere(source, schema, settings)
         if found is not None:
-            tell_unfinished(found[0].certificate)
+            warn_unfinished(found[0].certificate)
             return found
     encoder = Encoder(schema, learning=True)
     batches = [reported(batch, batch, progress) for batch in encoder.batches(source)]
     if not batches:
         raise no_rows(source, schema)
     model = logistic_of_batches(batches, schema, settings)
-    tell_unfinished(model.certificate)
+    warn_unfinished(model.certificate)
     return model, encoder.report
 
 
@@ -119,13 +119,13 @@ def fitted_logistic(
     *,
     only_weights: bool = False,
 ) -> LogisticModel:
-    """The most probable weights for encoded rows with the class of each; a class without a complete row is none."""
+    """The most probable weights for encoded rows with the class of each; a class without a complete row is left out."""
     design = Design.of(schema, batches, settings.missing)
     codes, classes, weight = _with_rows(design.of_rows(codes), classes, design.weights)
     if len(classes) < 2:
         return LogisticModel.of_one_class(design.features, classes, settings, weight)
     fit: LogisticFit | None = None
-    if asks_for_sums(len(design.matrix), design.matrix.shape[1], len(classes), settings):
+    if uses_sums(len(design.matrix), design.matrix.shape[1], len(classes), settings):
         whole = Rows.of(design.matrix, design.weights, design.features, standardise=settings.standardise)
         rows = RowsHere(standardised(whole, settings.fit_intercept), codes, "softmax")
         fit = fit_by_sums(rows, len(classes), settings, only_weights=only_weights)
@@ -147,7 +147,7 @@ def relearned_logistic(model: LogisticModel, batches: Sequence[Batch]) -> Logist
     rows = [batch.recode(shown) for batch in batches]
     codes = [batch.group_labels.positions_in(model.labels)[batch.groups] for batch in batches]
     found = fitted_logistic(model.schema, rows, np.concatenate(codes).astype(np.int32), model.labels, model.settings)
-    tell_unfinished(found.certificate)
+    warn_unfinished(found.certificate)
     return found
 
 
@@ -198,7 +198,7 @@ def learned_linear(
     progress: Progress | None = None,
     **overrides: Any,
 ) -> tuple[LinearModel | IteratedModel | WideModel, Report]:
-    """Linear regression of a column of numbers, and what was met on the way.
+    """Linear regression of a column of numbers, and its report.
 
     Other overrides: those of LinearSettings, with missing ("indicator", "mean" or "error").
 
@@ -226,13 +226,13 @@ def linear_of(
         if not found.moments:
             raise no_rows(source, schema)
         solved = LinearModel(schema, settings, found.moments[0], found.moments[1:])
-        tell_dependent(solved)
+        warn_dependent(solved)
         return solved, found.report
     if isinstance(source, SpreadSource):
-        asked = iterated_elsewhere(source, schema, settings)
-        if asked is not None:
-            tell_unfinished(asked[0].certificate)
-            return asked
+        iterated = iterated_elsewhere(source, schema, settings)
+        if iterated is not None:
+            warn_unfinished(iterated[0].certificate)
+            return iterated
     rows = TargetRows(schema, source)
     with _named(f"{settings.likelihood} noise", settings.likelihood in ("laplace", "student-t")):
         parts = [reported(pair, pair[0], progress) for pair in rows]
@@ -245,7 +245,7 @@ def linear_of(
     if settings.likelihood == "gaussian":
         return fit_wide(design.features, design.matrix, target, design.weights, settings), rows.report
     model = iterated_of(design, target, settings)
-    tell_unfinished(model.certificate)
+    warn_unfinished(model.certificate)
     return model, rows.report
 
 
@@ -281,12 +281,12 @@ def _named(what: str, has_no_sums: bool) -> Iterator[None]:
 
 
 def iterated_of(design: Design, target: FloatArray, settings: LinearSettings) -> IteratedModel:
-    """The regression of rows in memory; many are asked for sums as they would be elsewhere."""
-    if not glm.asks_for_sums(len(design.matrix), design.matrix.shape[1], settings):
+    """The regression of rows in memory; many are summed, as rows elsewhere are."""
+    if not glm.uses_sums(len(design.matrix), design.matrix.shape[1], settings):
         return glm.fit_iterated(design.features, design.matrix, target, design.weights, settings)
     whole = glm.standardised_rows(design.matrix, design.weights, design.features, settings)
-    asked = RowsHere(whole, target, settings.likelihood)
-    return glm.fit_by_sums(design.features, asked, Moments.of(target[:, None], weights=design.weights), settings)
+    rows = RowsHere(whole, target, settings.likelihood)
+    return glm.fit_by_sums(design.features, rows, Moments.of(target[:, None], weights=design.weights), settings)
 
 
 @dataclass(frozen=True)
@@ -335,14 +335,14 @@ def _moments(source: Source | SpreadSource, work: MomentsPass, progress: Progres
 
 
 def _number_target(target: str, about_columns: dict[str, Any]) -> dict[str, Any]:
-    """Overrides under which any target is taken for what it is; a number may be asked for by name."""
+    """Overrides under which a target of numbers is taken as it is; its kind may be given as a number."""
     given = about_columns.get("kinds") or {}
     if not isinstance(given, Mapping):
         return about_columns  # which is refused with the other overrides
     kinds = {target if normal_name(name) == normal_name(target) else name: kind for name, kind in given.items()}
     if kinds.get(target) not in (None, "number", "count"):
         raise ParameterError(
-            f"linear regression predicts a number, and {target!r} is to be a {kinds[target]}",
+            f"linear regression predicts a number, and {target!r} is set to {kinds[target]}",
             fix="choose model='logistic' (--model logistic)",
         )
     return {**about_columns, "kinds": {**kinds, target: "category"}}
@@ -368,14 +368,14 @@ def reported(value: T, batch: Batch, progress: Progress | None) -> T:
 # -- what a user should know ----------------------------------------------------------------------------------
 
 
-def tell_unfinished(certificate: Certificate) -> None:
-    """A warning that the gradient that is left is larger than was asked for."""
+def warn_unfinished(certificate: Certificate) -> None:
+    """Warn that the remaining gradient is above the tolerance."""
     if not certificate.converged:
         warnings.warn(f"the weights are not final: {certificate}", UserWarning, stacklevel=4)
 
 
-def tell_dependent(model: LinearModel, stacklevel: int = 3) -> None:
-    """A warning that names columns without a weight of their own."""
+def warn_dependent(model: LinearModel, stacklevel: int = 3) -> None:
+    """Warn about columns without a weight of their own."""
     names = model.dependent if len(model.weights) else ()
     if names:
         shown = ", ".join(column if level is None else f"{column}={level}" for column, level in names)

@@ -7,7 +7,7 @@ With S = X'X + prior about the means, e = y - prediction, N the weight of the ro
 That is exact where the prior does not depend on the rows: without one, or with standardise=False. Standard deviations
 change when a row goes, so otherwise each row has its own S, downdated and solved in one batch. A row that is nearly all
 of what is known about some weight is left out by a true refit from the exact moments, and so are all rows where means
-stand for missing cells and weights have a prior.
+replace missing cells and weights have a prior.
 """
 
 from __future__ import annotations

@@ -94,10 +94,10 @@ class LinearModel(RegressionModel):
     folds: tuple[RegressionMoments, ...] = added_later(())  # of the rows in each fold, where the scale is found by them
 
     def refuse_impossible(self) -> None:
-        kept, wanted = self.statistics, [self.schema[name].levels or Vocabulary() for name in self.schema.categories]
+        kept, levels = self.statistics, [self.schema[name].levels or Vocabulary() for name in self.schema.categories]
         if self.settings.missing == "indicator":
-            wanted += [Vocabulary()] * len(markable(self.schema))
-        if kept.n_numbers != len(self.schema.numbers) or list(kept.declared) != wanted or self.schema.texts:
+            levels += [Vocabulary()] * len(markable(self.schema))
+        if kept.n_numbers != len(self.schema.numbers) or list(kept.declared) != levels or self.schema.texts:
             raise SchemaError("the moments are not those of the columns")
         if self.schema.target is None or self.settings.likelihood != "gaussian":
             raise SchemaError("a linear regression has a target, and Gaussian noise")
@@ -316,7 +316,7 @@ class LinearModel(RegressionModel):
 def moments_of(schema: Schema, batch: Batch, target: FloatArray, *, missing: str) -> RegressionMoments:
     """The moments of encoded rows, which missing="indicator" marks where a cell is missing.
 
-    With missing="error" there must be none, and with missing="mean" such a row teaches nothing.
+    With missing="error" there must be none, and with missing="mean" such a row is left out.
     """
     refuse_missing(schema, batch, missing)
     n_levels = {name: len(levels) for name, levels in zip(schema.categories, batch.vocabularies, strict=True)}

@@ -194,7 +194,7 @@ class LogisticModel(WeightedModel, RelearnedModel):
         return marginalized_scores(scores, (matrix - self.centre) / self.unit, self.covariance)
 
     def learned_like(self, table: Any) -> tuple[LogisticModel, Report]:
-        """The regression of the table under the same columns and settings, and what was met."""
+        """The regression of the table under the same columns and settings, and its report."""
         from bayeswise.models.regression.learning import logistic_of
 
         return logistic_of(open_like(table, self.schema), self.schema, self.settings)

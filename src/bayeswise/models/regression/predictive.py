@@ -20,7 +20,7 @@ _SCIPY = {"student-t": "t", "gaussian": "norm", "laplace": "laplace", "poisson":
 @earlier_fields(freedom="df")
 @dataclass(frozen=True)
 class Predictive:
-    """p(y | row): E[y | row] is the integral of y p(y | row), and the rest is told by the whole of it.
+    """p(y | row): the mean, stddev and quantiles of y for each row.
 
     >>> ahead = Predictive("student-t", np.array([10.0]), np.array([2.0]), df=4.0)
     >>> ahead.mean.tolist(), ahead.stddev.round(4).tolist(), ahead.quantile(0.975).round(4).tolist()
@@ -97,7 +97,7 @@ class Predictive:
         from scipy import stats
 
         shape = (-1, *[1] * more_axes)
-        # A scale of 0 is the certain value `location`; scipy asks for one above 0.
+        # A scale of 0 is the certain value `location`; scipy needs one above 0.
         location = self.location.reshape(shape)
         scale = np.maximum(self.scale.reshape(shape), np.finfo(np.float64).tiny)
         law = getattr(stats, _SCIPY[self.kind])

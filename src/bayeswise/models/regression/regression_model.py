@@ -45,7 +45,7 @@ class RegressionFacts:
 
 
 def evidence_of_learned_rows() -> KindError:
-    """The evidence of a regression is asked for with rows."""
+    """The error where the evidence of a regression is requested for rows."""
     return KindError(
         "the evidence of a linear model is that of the rows it has learned, and takes no others",
         fix="use model.log_evidence(), or model.predictive(rows) for the distribution of new targets",
@@ -85,7 +85,7 @@ class WeightedModel(TableModel):
 
     @property
     def references(self) -> dict[str, Label]:
-        """The level of each category that the intercept speaks for."""
+        """The reference level of each category, which is in the intercept."""
         return self.features.references
 
     def missing_note(self, name: str) -> str:
@@ -128,7 +128,7 @@ class RegressionModel(WeightedModel):
         )
 
     def learned_like(self, table: Any) -> tuple[RegressionModel, Report]:
-        """The regression of the table under the same columns and settings, and what was met."""
+        """The regression of the table under the same columns and settings, and its report."""
         from bayeswise.models.regression.learning import linear_of
 
         return linear_of(open_like(table, self.schema), self.schema, self.settings)

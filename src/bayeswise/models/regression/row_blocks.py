@@ -1,6 +1,6 @@
 """Rows in memory, swept in blocks on threads; the blocks and the order of their sums depend on the shape alone.
 
-Floats do not add up to the same bits in every order, so rows stand in an order that they give themselves: that of a
+Floats do not add up to the same bits in every order, so rows are sorted by their own content: that of a
 hash of their cells, equal ones as one with the sum of their weights. Any order, any chunks and any repetition of the
 same rows give the same arrays.
 """
@@ -130,7 +130,7 @@ def _blocks(n_rows: int, cells_of_a_row: int) -> list[slice]:
 
 @dataclass(frozen=True)
 class Design:
-    """The rows without a missing value; means and indicators stand for those of missing="indicator"."""
+    """The rows without a missing value; means and indicators replace those of missing="indicator"."""
 
     features: Features
     matrix: FloatArray  # (n_complete, n_features)
@@ -212,7 +212,7 @@ class TargetRows:
 
     @property
     def report(self) -> Report:
-        """What the last sweep met."""
+        """The report of the last sweep."""
         return replace(self._encoder.report, without_target=self._without_target)
 
     def __iter__(self) -> Iterator[tuple[Batch, FloatArray]]:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Relevance:
-    """A prior of which columns tell the classes apart."""
+    """A prior of which columns are relevant to the class."""
 
     relevance: float | Mapping[str, float] = setting(
         0.5,

@@ -34,11 +34,11 @@ _KEY = "bayeswise: setting"
 
 @dataclass(frozen=True)
 class Declaration:
-    """What is said of a setting besides its name, type and default.
+    """What is declared of a setting besides its name, type and default.
 
     help      what it means, a phrase without a full stop
     option    how it is typed on the command line, where not by its name; "" where it cannot be typed
-    metavar   what stands for its value in the help
+    metavar   the placeholder of its value in the help
     form      what a value of it looks like, where its type does not say so
     earlier   its name in earlier versions, which model files keep
     """
@@ -225,12 +225,12 @@ def _same(one: Any, other: Any, name: str) -> bool:
 
 
 def earlier_names(settings: Iterable[Setting]) -> dict[str, str]:
-    """The name of today, by each earlier one."""
+    """The current name, by each earlier one."""
     return {each.earlier: each.name for each in settings if each.earlier is not None}
 
 
 def named_today(given: Mapping[str, Any], settings: Iterable[Setting], *, stacklevel: int = 3) -> dict[str, Any]:
-    """Settings under their names of today, with a warning for each earlier one; other names pass."""
+    """Settings under their current names, with a warning for each earlier one; other names pass."""
     return renamed_keywords(given, earlier_names(settings), stacklevel=stacklevel + 1)
 
 

@@ -36,7 +36,7 @@ Having = dict[ModelKind, Setting]  # the kinds of models that have a setting, an
 
 
 class _ModelsOwn:
-    """What stands for the default of a setting that differs from model to model."""
+    """What is shown as the default of a setting that differs from model to model."""
 
     def __repr__(self) -> str:
         return "<the model's own>"

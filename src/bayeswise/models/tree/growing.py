@@ -35,7 +35,7 @@ from bayeswise.tables.source import Source
 def learned(
     table: Any, target: str, *, schema: Schema | None = None, progress: Progress | None = None, **overrides: Any
 ) -> tuple[TreeModel, Report]:
-    """The tree of fewest bits of a column of classes, and what was met on the way.
+    """The tree of fewest bits of a column of classes, and its report.
 
     >>> rows = [{"wind": w, "play": p} for w, p in 10 * [("weak", "yes"), ("strong", "no"), ("none", "yes")]]
     >>> print(learned(rows, "play")[0].described())
@@ -60,7 +60,7 @@ def learned(
 def grown_from(
     source: Source, schema: Schema, settings: TreeSettings, progress: Progress | None = None
 ) -> tuple[TreeModel, Report]:
-    """The tree of all rows of a source, and what was met on the way."""
+    """The tree of all rows of a source, and its report."""
     encoder = Encoder(schema, learning=True)
     batches = []
     for batch in encoder.batches(source):
@@ -115,7 +115,7 @@ def _grown(
         ranked[name][0] if name in ranked else _coded(codes[:, schema.categories.index(name)], known[name])
         for name in schema.used
     ]
-    n_places = np.array([max(int(column.asked.sum()), 1) for column in answers], dtype=np.int64)
+    n_places = np.array([max(int(column.has_question.sum()), 1) for column in answers], dtype=np.int64)
     n_rows = float(weights.sum())
 
     def worth_splitting(counts: FloatArray) -> BoolArray:
@@ -142,10 +142,10 @@ def _ranked(column: FloatArray) -> tuple[Answers, FloatArray]:
 
 def _coded(codes: CodeArray, known: Vocabulary) -> Answers:
     """Levels by their places: of two levels one question says all."""
-    asked = np.ones(len(known), dtype=bool)
+    has_question = np.ones(len(known), dtype=bool)
     if len(known) == 2:
-        asked[0] = False
-    return Answers(np.maximum(codes, -1).astype(np.int64), False, asked)
+        has_question[0] = False
+    return Answers(np.maximum(codes, -1).astype(np.int64), False, has_question)
 
 
 def _kept(
@@ -196,12 +196,12 @@ _DIGITS = 12  # of an entropy: beyond them questions are equally good
 class Answers:
     """One column of all rows: the rank of each number, or the place of each level.
 
-    A question about numbers is "up to this rank?", one about levels "this level?". A place of -1 is asked for by none.
+    A question about numbers is "up to this rank?", one about levels "this level?". No question is about a place of -1.
     """
 
     places: IntArray  # (n_rows,)
     ordered: bool
-    asked: BoolArray  # (n_places,) for which of them there is a question
+    has_question: BoolArray  # (n_places,)
 
     @cached_property
     def order(self) -> IntArray:
@@ -218,8 +218,8 @@ class Answers:
 class FullTree:
     """The nodes of a tree, each before those below it; under the names that scikit-learn gives them."""
 
-    feature: IntArray  # (n_nodes,) the column that is asked about; -1: a leaf
-    threshold: IntArray  # (n_nodes,) the place that is asked for
+    feature: IntArray  # (n_nodes,) the column of the question; -1: a leaf
+    threshold: IntArray  # (n_nodes,) the place of the question
     children_left: IntArray  # (n_nodes,) after the answer yes; -1: a leaf
     children_right: IntArray  # (n_nodes,) after the answer no
     counts: FloatArray  # (n_nodes, n_classes)
@@ -242,11 +242,11 @@ def full_tree(
     """
     node = np.zeros(len(groups), dtype=np.int64)  # of each row
     counts = [_counted(node, 1, groups, n_classes, weights)]
-    asked = {"feature": [-1], "threshold": [-1], "yes": [-1], "no": [-1]}
+    nodes = {"feature": [-1], "threshold": [-1], "yes": [-1], "no": [-1]}
     level = np.array([0])
     for _ in range(len(groups) if max_depth is None else max_depth):
         level = level[worth_splitting(counts[-1])]
-        here = np.full(len(asked["feature"]), -1)
+        here = np.full(len(nodes["feature"]), -1)
         here[level] = np.arange(len(level))
         rows = np.flatnonzero(here[node] >= 0)
         if not len(rows):
@@ -255,12 +255,12 @@ def full_tree(
         split = np.flatnonzero(feature >= 0)
         if not len(split):
             break
-        first = len(asked["feature"])
+        first = len(nodes["feature"])
         for k, local in enumerate(split.tolist()):
             at = int(level[local])
-            asked["feature"][at], asked["threshold"][at] = int(feature[local]), int(place[local])
-            asked["yes"][at], asked["no"][at] = first + 2 * k, first + 2 * k + 1
-        for words in asked.values():
+            nodes["feature"][at], nodes["threshold"][at] = int(feature[local]), int(place[local])
+            nodes["yes"][at], nodes["no"][at] = first + 2 * k, first + 2 * k + 1
+        for words in nodes.values():
             words += [-1] * (2 * len(split))
         rows = rows[feature[here[node[rows]]] >= 0]
         local = here[node[rows]]
@@ -272,7 +272,7 @@ def full_tree(
             node[rows[some]] = child[local[some]] + ~yes
         level = np.arange(first, first + 2 * len(split))
         counts.append(_counted(node[rows] - first, len(level), groups[rows], n_classes, weights[rows]))
-    arrays = {name: np.array(found, dtype=np.int64) for name, found in asked.items()}
+    arrays = {name: np.array(found, dtype=np.int64) for name, found in nodes.items()}
     return FullTree(arrays["feature"], arrays["threshold"], arrays["yes"], arrays["no"], np.concatenate(counts))
 
 
@@ -304,21 +304,21 @@ def _best_questions(
         of_row, at = node[order], column.places[order]
         new = np.append(True, (of_row[1:] != of_row[:-1]) | (at[1:] != at[:-1]))
         run = np.cumsum(new) - 1  # rows of one node and one place
-        owner, asked_for = of_row[new], at[new]
+        owner, place_of = of_row[new], at[new]
         yes = _counted(run, len(owner), groups[order], n_classes, weights[order])
         if column.ordered:
             yes = _within(yes, owner, n_nodes)
         no = np.maximum(total[owner] - yes, 0.0)  # weights that are not whole are rounded
         last = np.append(owner[1:] != owner[:-1], True)
         alone = np.bincount(owner, minlength=n_nodes)[owner] == 1
-        possible = ~last if column.ordered else (asked_for >= 0) & column.asked[asked_for] & ~alone
+        possible = ~last if column.ordered else (place_of >= 0) & column.has_question[place_of] & ~alone
         score = np.where(possible, np.round((_purity(yes) + _purity(no)) / mass[owner], _DIGITS), -np.inf)
         found = np.full(n_nodes, -np.inf)
         np.maximum.at(found, owner, score)
         better = (found > best)[owner] & (score == found[owner])
         nodes, first = np.unique(owner[better], return_index=True)
         best[nodes], feature[nodes] = found[nodes], c
-        place[nodes] = asked_for[np.flatnonzero(better)[first]]
+        place[nodes] = place_of[np.flatnonzero(better)[first]]
     return feature, place
 
 

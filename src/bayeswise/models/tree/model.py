@@ -42,8 +42,8 @@ class TreeModel(RelearnedModel):
     settings: TreeSettings
     levels: tuple[Vocabulary, ...]  # of each category, those of the rows that were learned
     labels: Vocabulary
-    column: IntArray  # (n_nodes,) the place in schema.used of the column that is asked about; -1: a leaf
-    level: IntArray  # (n_nodes,) the place of the level that is asked for; -1: a number is asked about, or nothing
+    column: IntArray  # (n_nodes,) the place in schema.used of the column of the question; -1: a leaf
+    level: IntArray  # (n_nodes,) the place of the level of the question; -1: of a number, or a leaf
     threshold: FloatArray  # (n_nodes,) of a number: yes up to it
     no: IntArray  # (n_nodes,) the node after the answer no; -1: a leaf
     counts: FloatArray  # (n_nodes, n_classes) the weight of the rows of each class
@@ -111,8 +111,8 @@ class TreeModel(RelearnedModel):
         return n_leaves * (len(self.classes) - 1) + int(((self.column >= 0) & (self.level < 0)).sum())
 
     def facts(self) -> ModelFacts:
-        asked = [self.schema.used[place] for place in self.column[self.column >= 0]]
-        words = {name: asked.count(name) for name in self.schema.used}
+        columns = [self.schema.used[place] for place in self.column[self.column >= 0]]
+        words = {name: columns.count(name) for name in self.schema.used}
         return ModelFacts({name: f"{n} question{'s' * (n != 1)}" if n else "not asked" for name, n in words.items()})
 
     def description_length(self) -> DescriptionLength:
@@ -137,8 +137,8 @@ class TreeModel(RelearnedModel):
 
     def _question(self, at: int) -> tuple[str, Label | None]:
         name = self.schema.used[int(self.column[at])]
-        asked = int(self.level[at])
-        return name, None if asked < 0 else self.vocabularies[name][asked]
+        level = int(self.level[at])
+        return name, None if level < 0 else self.vocabularies[name][level]
 
     def plot(self, ax: Any = None) -> TreeDisplay:
         """Draw the tree, each node with its bits."""
@@ -179,7 +179,7 @@ class TreeModel(RelearnedModel):
 
     @where_rows_are
     def explain(self, row: Any) -> Account:
-        """Why: the classes of all rows, and what each question on the way to the leaf adds, for one row."""
+        """Why: the classes of all rows, and what each question on the path to the leaf adds, for one row."""
         batch = self.recoded(self.row_of(row))
         terms = {name: np.zeros(len(self.classes)) for name in self.schema.used}
         notes: dict[str, list[str]] = {name: [] for name in self.schema.used}
@@ -195,13 +195,13 @@ class TreeModel(RelearnedModel):
         parts = []
         for name in self.schema.used:
             value, note = self.shown_cell(name, batch, "missing: answers no", "unseen: answers no")
-            told = "; ".join(notes[name]) or "not asked"
-            parts.append(Contribution(name, value, terms[name], f"{told} ({note})" if note and notes[name] else told))
+            text = "; ".join(notes[name]) or "not asked"
+            parts.append(Contribution(name, value, terms[name], f"{text} ({note})" if note and notes[name] else text))
         return Account(self.classes, self.log_prior, tuple(parts), f"tree, {self.settings.convention}")
 
     # -- rows left out ------------------------------------------------------------------------------------------
     def learned_like(self, table: Any) -> tuple[TreeModel, Report]:
-        """The tree of the table under the same columns and settings, and what was met."""
+        """The tree of the table under the same columns and settings, and its report."""
         from bayeswise.models.tree.growing import grown_from
 
         return grown_from(open_like(table, self.schema), self.schema, self.settings)
@@ -229,9 +229,9 @@ def _is_one_tree(column: IntArray, no: IntArray) -> bool:
     (True, False)
     """
     expected = [0]
-    for node, (asked, other) in enumerate(zip(column.tolist(), no.tolist(), strict=True)):
-        if not expected or expected.pop() != node or (asked < 0) != (other == -1):
+    for node, (question, other) in enumerate(zip(column.tolist(), no.tolist(), strict=True)):
+        if not expected or expected.pop() != node or (question < 0) != (other == -1):
             return False
-        if asked >= 0:
+        if question >= 0:
             expected += [other, node + 1]
     return not expected

@@ -1,7 +1,7 @@
 """Newton's method for many classes and columns, where the Hessian is applied but never written down.
 
 Each step is found by conjugate gradients, to one or a few digits: single precision is enough for their products with
-the Hessian, while loss and gradient, which the certificate speaks of, are in double precision. They are preconditioned
+the Hessian, while loss and gradient, which the certificate is about, are in double precision. They are preconditioned
 by the Hessian of rows that all have the same probabilities, S x X'X with S = mean of diag(p) - p p', whose inverse is
 two rotations; where that is too far from the truth, by the Hessian of a few rows.
 """
@@ -168,7 +168,7 @@ class _DenseSearch(Search[SoftmaxLoss]):
 def conjugate_gradients(
     curved: Operator, precondition: Operator, right: FloatArray, forcing: float, patience: int
 ) -> tuple[FloatArray, bool]:
-    """x with |A x - right| <= forcing |right|, and whether it was reached in so many products."""
+    """x with |A x - right| <= forcing |right|, and whether it was reached in `patience` products."""
     x = np.zeros_like(right)
     left = right.copy()
     turned = precondition(left)

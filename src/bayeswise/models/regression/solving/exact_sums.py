@@ -1,4 +1,4 @@
-"""What a step of Newton's method asks of rows, as exact sums: any order, chunks and partitions give the same bits.
+"""What a step of Newton's method needs of rows, as exact sums: any order, chunks and partitions give the same bits.
 
 A step is a regression by least squares of rows that are weighted anew. With `first` and `second`, the derivatives of a
 row's loss by its score, and r = sqrt(second), the curvature is the sum of (r z)(r z)' and the gradient that of
@@ -23,7 +23,7 @@ from bayeswise.statistics.numbers.scatter import Scatter
 from bayeswise.statistics.protocol import Additive, Weights
 
 MOST_CELLS_IN_MEMORY = 1 << 25
-"""Rows of fewer cells are brought to one machine and stand in an order of their own; more are asked for sums."""
+"""Rows of fewer cells are collected on one machine, in an order of their own; more are summed where they are."""
 
 MOST_WEIGHTS = 1_000
 """Of which a curvature is summed: half a million exact sums."""
@@ -96,7 +96,7 @@ def _standard(rows: Rows, block: slice) -> FloatArray:
 
 
 def _scores(z: FloatArray, weights: FloatArray) -> FloatArray:
-    """(n_rows,) column after column: what stands beside a row does not change its bits."""
+    """(n_rows,) column after column: the rows beside a row do not change its bits."""
     scores = weights[-1] * z[-2]
     for weight, column in zip(weights[:-1].tolist(), z, strict=False):
         scores += weight * column
@@ -227,8 +227,8 @@ def share_to_start(n_rows: int, total_weight: float, n_features: int) -> float:
     return CELLS_TO_START / (max(n_rows, total_weight) * (n_features + 1.0))
 
 
-# -- a loss whose sums are asked for --------------------------------------------------------------------------
-class AskedRows(Protocol):
+# -- a loss by exact sums --------------------------------------------------------------------------------------
+class SummedRows(Protocol):
     """Rows, here or elsewhere, that answer with sums."""
 
     @property
@@ -279,10 +279,10 @@ class RowsHere:
         return derivatives(self.rows, self.target, weights, self.likelihood)
 
 
-class AskedLoss:
-    """The loss of rows that are asked for sums, once for each weights."""
+class SummedLoss:
+    """The loss as exact sums over rows, computed once for each weights."""
 
-    def __init__(self, rows: AskedRows, shape: tuple[int, int], *, intercept: bool) -> None:
+    def __init__(self, rows: SummedRows, shape: tuple[int, int], *, intercept: bool) -> None:
         self.rows, self.shape, self.intercept = rows, shape, intercept
         self._last: tuple[bytes, Point, Derivatives] | None = None
 

@@ -51,7 +51,7 @@ def dealt_in(order: IntArray, targets: CodeArray, by: FloatArray) -> FloatArray:
 
 
 def _in_fold(amount: FloatArray, fold: int) -> FloatArray:
-    """How much of the first so many cards a fold has got."""
+    """How much of the first `amount` cards a fold gets."""
     rounds, rest = np.divmod(amount, N_FOLDS)
     return np.asarray(rounds + np.clip(rest - fold, 0.0, 1.0))
 
@@ -72,7 +72,7 @@ def least_loss(
 
 
 def best_of(scales: FloatArray, losses: FloatArray) -> float:
-    """The scale of least loss; 1 where too few rows were there to tell scales apart."""
+    """The scale of least loss; 1 where all losses are equal."""
     return float(scales[int(np.argmin(losses))]) if np.ptp(losses) > 0 else 1.0
 
 

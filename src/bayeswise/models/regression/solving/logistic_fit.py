@@ -1,6 +1,6 @@
 """From rows to the most probable weights of a logistic regression, its posterior and the scale of its prior.
 
-Many rows are asked for exact sums, one pass over them for each step of Newton's method; the first step starts from the
+Many rows are summed exactly, one pass over them for each step of Newton's method; the first step starts from the
 weights of a few rows, those of least hash, which are the same in any partitions.
 """
 
@@ -18,7 +18,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.regression.features import Features, refuse_no_room
 from bayeswise.models.regression.row_blocks import Rows, in_own_order
 from bayeswise.models.regression.solving.conjugate_gradients import minimise_softmax
-from bayeswise.models.regression.solving.exact_sums import MOST_WEIGHTS, AskedLoss, AskedRows, are_many
+from bayeswise.models.regression.solving.exact_sums import MOST_WEIGHTS, SummedLoss, SummedRows, are_many
 from bayeswise.models.regression.solving.folds import SCALES, dealt, least_loss
 from bayeswise.models.regression.solving.many_columns import (
     ManyColumnsLoss,
@@ -112,14 +112,14 @@ def fit_logistic(
     )
 
 
-def _vectors(loss: SoftmaxLoss | ManyColumnsLoss | AskedLoss, weights: FloatArray, s: LogisticSettings) -> FloatArray:
+def _vectors(loss: SoftmaxLoss | ManyColumnsLoss | SummedLoss, weights: FloatArray, s: LogisticSettings) -> FloatArray:
     """(n_vectors, n) the weights; of all equally good or nearly as good ones, those of least squares."""
     found = weights.reshape(loss.shape)
     return found - found.mean(axis=0) if loss.n_vectors > 1 and s.prior in ("gaussian", None) else found
 
 
 def _about_weights(
-    loss: SoftmaxLoss | AskedLoss,
+    loss: SoftmaxLoss | SummedLoss,
     settings: LogisticSettings,
     scale: float,
     point: Point,
@@ -282,7 +282,7 @@ def _at_top(point: Point, penalty: Penalty, log_determinant: float) -> float:
 
 
 def _scale_by_folds(features: Features, loss: SoftmaxLoss, settings: LogisticSettings, *, again: bool) -> float:
-    """The scale of least held-out loss, out of a grid; `again`: the columns are standardised anew for each fold."""
+    """The scale of least held-out loss, out of a grid; `again`: the columns are standardised again for each fold."""
     matrix, targets, by = loss.rows.matrix, loss.targets, loss.rows.by
 
     def losses(kept: FloatArray, out: FloatArray) -> FloatArray:
@@ -298,21 +298,23 @@ def _scale_by_folds(features: Features, loss: SoftmaxLoss, settings: LogisticSet
     return least_loss(dealt(matrix, targets, by), by, SCALES, losses)
 
 
-# -- rows that are asked for sums -----------------------------------------------------------------------------
+# -- rows that are summed -------------------------------------------------------------------------------------
 
 
-def asks_for_sums(n_rows: int, n_features: int, n_classes: int, settings: LogisticSettings) -> bool:
-    """Whether rows are too many to stand in one place, and their sums are all that is needed."""
+def uses_sums(n_rows: int, n_features: int, n_classes: int, settings: LogisticSettings) -> bool:
+    """Whether rows are too many for one machine's memory, and sums of them are enough."""
     n_vectors = 1 if n_classes == 2 else n_classes
     few_weights = n_vectors * (n_features + 1) <= MOST_WEIGHTS
     return n_classes > 1 and are_many(n_rows, n_features) and few_weights and settings.scale != "cv"
 
 
 def fit_by_sums(
-    rows: AskedRows, n_classes: int, settings: LogisticSettings, *, only_weights: bool = False
+    rows: SummedRows, n_classes: int, settings: LogisticSettings, *, only_weights: bool = False
 ) -> LogisticFit | None:
-    """Maximum a posteriori; None where only the rows themselves tell whether there is one: a flat prior and loss."""
-    loss = AskedLoss(rows, (1 if n_classes == 2 else n_classes, len(rows.centre) + 1), intercept=settings.fit_intercept)
+    """Maximum a posteriori; None where sums cannot show whether there is one: a flat prior and loss."""
+    loss = SummedLoss(
+        rows, (1 if n_classes == 2 else n_classes, len(rows.centre) + 1), intercept=settings.fit_intercept
+    )
 
     def top(scale: float, start: FloatArray) -> tuple[Point, Certificate]:
         penalty = Penalty(settings.prior, scale, loss.is_intercept, settings.df)
@@ -345,7 +347,7 @@ def _near(sample: SoftmaxLoss, settings: LogisticSettings, scale: float, total_w
     return minimise(sample, penalty, sample.start(), tolerance=ROUGHLY, most_iterations=settings.max_iter)[0].weights
 
 
-def _is_flat(loss: AskedLoss, point: Point) -> bool:
+def _is_flat(loss: SummedLoss, point: Point) -> bool:
     """Whether the loss hardly bends in some direction, other than a shift of all classes."""
     n_vectors, n = loss.shape
     total = loss.rows.total_weight

@@ -188,7 +188,7 @@ def _on_columns(
     if loss.n_vectors * len(columns) > MOST_WEIGHTS:
         raise TooLargeError(
             f"under a laplace prior of scale {penalty.scale:g} more than {MOST_WEIGHTS:,} weights of "
-            f"{loss.rows.n_columns - 1:,} columns may differ from 0, and fitting so many takes too long",
+            f"{loss.rows.n_columns - 1:,} columns may differ from 0, too many to fit",
             fix="choose a smaller scale, which leaves fewer weights, or prior='gaussian'",
         )
     few = SoftmaxLoss(loss.rows.some(columns), loss.targets, loss.n_classes, loss.intercept)

@@ -112,7 +112,7 @@ def _descended(
         ahead = loss.evaluate(point.weights + length * step)
         there = ahead.loss + penalty.value(ahead.weights)
         ahead_norm = _norm(ahead, penalty, total_weight)
-        # Near the minimum the objective is flat to the last digit, and only the gradient still tells.
+        # Near the minimum the objective is flat to the last digit, and only the gradient still changes.
         rounding = 16.0 * EPSILON * max(abs(here), 1.0)
         if there <= here + 1e-4 * length * slope or (abs(there - here) <= rounding and ahead_norm < norm):
             return ahead, ahead_norm

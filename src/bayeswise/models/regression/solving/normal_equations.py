@@ -174,7 +174,7 @@ class NormalEquations:
         """(n, n) R with R R' = (X'X + prior)^-1, in original units: |z R|^2 does not cancel where the inverse does.
 
         A direction that the rows say nothing about is as wide as the prior, up to WIDEST: beyond it a row in the span
-        of the others could not be told from one beside it.
+        of the others could not be distinguished from one outside.
         """
         values, vectors = np.linalg.eigh(self.correlation)
         seen = values > len(values) * np.finfo(float).eps * values.max(initial=0.0)

@@ -154,7 +154,7 @@ def _weighted_squares(
 def _turned(
     rows: Rows, by: FloatArray, target: FloatArray, penalty: Penalty, settings: LinearSettings, held: float
 ) -> FloatArray:
-    """The same by orthogonal transformations: rows that are met exactly outweigh the others by twelve digits."""
+    """The same by orthogonal transformations: rows that are fitted exactly outweigh the others by twelve digits."""
     root = np.sqrt(by)[:, None]
     z = np.column_stack([(rows.matrix - rows.centre) / rows.unit, np.full(rows.n_rows, float(settings.fit_intercept))])
     prior = np.diag(np.sqrt(penalty.curvature(z[0]) / held))

@@ -196,7 +196,7 @@ class SoftmaxLoss(ClassLoss[Rows]):
         return np.column_stack([self.rows.scores(each) for each in weights])
 
     def separates(self, weights: FloatArray) -> bool:
-        """Whether every row has its own class strictly first; a thousand rows are asked before all of them."""
+        """Whether every row has its own class strictly first; a thousand rows are checked before all of them."""
         few = self.every(max(1, self.rows.n_rows // 1_000))
         return few.share_first(weights) == 1.0 and super().separates(weights)
 
@@ -208,7 +208,7 @@ def _tiles_of(tiles: Any, rows: slice) -> Any:
 
 
 ROUNDING = 1e-6  # of a margin, for rows and directions of length 1
-FLAT = 1e-3  # the curvature for each row of weight 1, below which a direction is asked about
+FLAT = 1e-3  # the curvature for each row of weight 1, below which a direction is checked
 NAMED = 3  # columns
 
 

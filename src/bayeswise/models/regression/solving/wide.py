@@ -67,7 +67,7 @@ def turned_rows(rows: Rows) -> TurnedRows:
     """
     z = rows.matrix - rows.centre
     z /= rows.unit
-    qr = scipy_linalg().qr  # NumPy's makes three copies of the table on the way
+    qr = scipy_linalg().qr  # NumPy's makes three copies of the table
     directions, lower = qr(z.T, mode="economic", overwrite_a=True, check_finite=False)
     n = lower.shape[0]  # directions (n, n_directions), lower (n_directions, n_rows)
     inside = Rows(np.ascontiguousarray(lower.T), rows.weights, np.zeros(n), np.ones(n))
