@@ -40,7 +40,7 @@ class Compared:
 
     @property
     def as_good(self) -> bool:
-        """Whether the rows cannot tell it from the best."""
+        """Whether it is not significantly worse than the best."""
         return self.difference is None or self.difference.low <= 0.0
 
 
@@ -60,7 +60,7 @@ class Comparison:
 
 
 def names_of_classifiers() -> list[str]:
-    """The kinds of models that predict classes, the dearest last."""
+    """The kinds of models that predict classes, the most expensive last."""
     return sorted((kind.name for kind in MODELS if kind.name != "linear"), key=lambda name: name == "auto")
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_LEVEL_LETTERS = 12  # of the longest action whose names stand beside each other
+_LEVEL_LETTERS = 12  # of the longest action, up to which names fit beside each other
 
 
 class ConfusionDisplay(Display):

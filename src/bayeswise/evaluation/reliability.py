@@ -163,18 +163,18 @@ def classwise_ece(probability: FloatArray, truth: IntArray, states: Sequence[Lab
 
 
 def stakes(costs: Costs, columns: Mapping[str, FloatArray], n_rows: int) -> FloatArray:
-    """(n_rows,) the dearest mistake: max over states of (max over actions of the cost - min over actions of it).
+    """(n_rows,) the most expensive mistake: max over states of (max over actions of the cost - min over actions of it).
 
     >>> loan = Costs({"lend": {"good": "-0.1 * amount", "bad": "amount"}, "refuse": 0})
     >>> stakes(loan, {"amount": np.array([200.0, 3000.0])}, 2).tolist()
     [200.0, 3000.0]
     """
     by_action = costs.of_rows(columns, n_rows)
-    dearest = np.zeros(n_rows)
+    largest = np.zeros(n_rows)
     for state in zip(*by_action, strict=True):
         cells = [np.broadcast_to(cell, (n_rows,)) for cell in state]
-        np.maximum(dearest, np.max(cells, axis=0) - np.min(cells, axis=0), out=dearest)
-    return dearest
+        np.maximum(largest, np.max(cells, axis=0) - np.min(cells, axis=0), out=largest)
+    return largest
 
 
 def weights_by_stakes(stake: FloatArray) -> FloatArray:
@@ -203,8 +203,8 @@ def calibrated(
     >>> import bayeswise as bw
     >>> rows = [{"wind": w, "wind again": w, "play": p} for w, p in zip("aabb" * 25, "yyny" * 25)]
     >>> model = bw.fit(rows, target="play", model="naive-bayes")
-    >>> asked = [{"wind": "b", "wind again": "b"}]  # every second time, said twice
-    >>> [each.predict_proba(asked).round(2).tolist() for each in (model, calibrated(model, rows, method="platt"))]
+    >>> row = [{"wind": "b", "wind again": "b"}]  # every second time, said twice
+    >>> [each.predict_proba(row).round(2).tolist() for each in (model, calibrated(model, rows, method="platt"))]
     [[[0.73, 0.27]], [[0.48, 0.52]]]
     """
     return calibrated_by_rows(

@@ -35,7 +35,7 @@ def report_page(
 ) -> str:
     """The whole page; parts that do not apply (curves of two states) are left out.
 
-    `stories` are the accounts of some rows, and `calibrated` says whether their posteriors are, for the remedy.
+    `stories` are the accounts of some rows, and `calibrated` says whether their posteriors are, for the fix.
     """
     sections = (f"<section>{part}</section>" for part in _parts(evaluation, calibrated, stories))
     return page(title, f"<h1>{markup(shown(title))}</h1>", *sections)
@@ -203,7 +203,7 @@ def _confusion_lines(evaluation: Evaluation) -> Iterator[str]:
 
 
 def promise_lines(evaluation: Evaluation, *, calibrated: bool = False) -> list[str]:
-    """What to say where what the posteriors promised and what happened differ by more than chance, and the remedy."""
+    """What to say where what the posteriors promised and what happened differ by more than chance, and the fix."""
     cost, surprise = evaluation.beyond_promise, evaluation.beyond_entropy
     too_sure = surprise.low > 0.0 or cost.low > 0.0
     too_modest = not too_sure and (surprise.high < 0.0 or cost.high < 0.0)

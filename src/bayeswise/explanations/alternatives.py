@@ -103,7 +103,7 @@ def values_within(span: Span, mean: float, stddev: float, *, whole: bool = False
 
 
 def short_numbers(numbers: FloatArray, span: Span | None, *, whole: bool = False) -> FloatArray:
-    """Numbers that a family draws, to three digits or as many as tell them apart; none beyond the values of the column.
+    """Numbers that a family draws, to three digits or as many as differ; none beyond the values of the column.
 
     >>> import numpy as np
     >>> short_numbers(np.array([0.0123456, 2.0, 300.0]), Span((1.0, 1.125), (224.0, 240.0))).tolist()

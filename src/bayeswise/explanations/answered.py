@@ -1,4 +1,4 @@
-"""Accounts of models in which columns go together: what a change leads to is asked of the model itself.
+"""Accounts of models in which columns go together: the model itself evaluates each change.
 
 What a column adds depends on the others, so the effects of changes do not add up. Sets of changes are tried by size:
 all of one column, then the most promising ones with one more. The first size at which one works is the least, if all

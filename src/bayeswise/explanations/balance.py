@@ -129,8 +129,8 @@ def _log_odds(account: Account, state: int, others: list[int]) -> float:
         )
     if log_joint[state] == -np.inf or not alive:
         return math.inf if not alive else -math.inf
-    log_gaps = [math.fsum([*terms[:, k], *-terms[:, state]]) for k in alive]
-    return -float(log_sum_exp(np.array(log_gaps)))
+    log_odds = [math.fsum([*terms[:, k], *-terms[:, state]]) for k in alive]
+    return -float(log_sum_exp(np.array(log_odds)))
 
 
 def _lines(account: Account) -> Iterator[tuple[Weight, FloatArray]]:

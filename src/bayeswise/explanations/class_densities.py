@@ -207,7 +207,7 @@ class ClassDensities(Tabular):
         if not cuts or cuts != sorted(set(cuts)) or not np.isfinite(cuts).all():
             raise ParameterError(f"the boundaries are {cuts}", fix="give finite numbers, rising")
         if self.kind == "category":
-            raise ParameterError(f"{self.column} has levels, which no boundary parts", fix="leave the boundary out")
+            raise ParameterError(f"{self.column} has levels, which no boundary separates", fix="leave the boundary out")
         if states is not None:
             if len(states) != len(cuts) + 1:
                 raise ParameterError(

@@ -222,7 +222,7 @@ def _best(others: Collection[Contribution], target: int, rival: int) -> Contribu
 
 
 def _weight(contribution: Contribution, target: int, rival: int) -> float:
-    """c_t - c_s; infinite where the rival is impossible. The target is possible wherever this is asked."""
+    """c_t - c_s; infinite where the rival is impossible. The caller has checked that the target is possible."""
     return float(contribution.log_likelihood[target] - contribution.log_likelihood[rival])
 
 

@@ -112,8 +112,8 @@ class Nomogram:
     def points(self, values: Mapping[str, Any]) -> float:
         """The total of some values, by column; a column that is not named counts as in the case."""
         known = [line.column for line in self.lines]
-        asked = {known[find_state(c, known, what="there is no column")]: v for c, v in values.items()}
-        return math.fsum(_points_of(line, asked) for line in self.lines)
+        given = {known[find_state(c, known, what="there is no column")]: v for c, v in values.items()}
+        return math.fsum(_points_of(line, given) for line in self.lines)
 
     def log_odds(self, points: float) -> float:
         return self.log_odds_at_zero + self.log_odds_per_point * points
@@ -160,10 +160,10 @@ def _line(column: str, scale: Scale, unit: float) -> NomogramLine:
     )
 
 
-def _points_of(line: NomogramLine, asked: Mapping[str, Any]) -> float:
-    if line.column in asked:
+def _points_of(line: NomogramLine, given: Mapping[str, Any]) -> float:
+    if line.column in given:
         return line.points[
-            find_state(value_text(asked[line.column]), line.values, what=f"{line.column!r} has no value")
+            find_state(value_text(given[line.column]), line.values, what=f"{line.column!r} has no value")
         ]
     if line.current is None:
         raise ParameterError(f"the case's value of {line.column!r} decides alone", fix="name another value for it")

@@ -85,7 +85,7 @@ def checked_method(method: Any) -> str:
 def _simplest_of_the_best(
     among: Sequence[str], shares: FloatArray, truth: IntArray, weights: FloatArray
 ) -> Calibration:
-    """Fitted to all rows, by the simplest method that rows left out cannot tell from the one that does best there."""
+    """Fitted to all rows, by the simplest method that is not significantly worse than the best on left-out rows."""
     # the simplest first; temperature and Platt's lines are cases of Dirichlet calibration, or nearly so
     fits = {name: METHODS[name] for name in ("none", *among)}
     folds = turns(truth, _FOLDS)

@@ -16,7 +16,7 @@ LOG_LEAST = float(np.log(np.nextafter(0.0, 1.0)))
 
 _POWERS = (1e-3, 1e3)
 _NEWTON_STEPS = 200
-_DENSE_STATES = 12  # beyond it the matrix of second derivatives is dearer than its products with directions
+_DENSE_STATES = 12  # beyond it the matrix of second derivatives is more expensive than its products with directions
 _ROUNDING = 1e-11  # a slope this small, relative to the sum of the sizes of its parts, is a slope of 0
 
 
@@ -82,7 +82,7 @@ def _newton(
 ) -> FloatArray:
     """Newton steps down a convex loss until every slope is one of rounding.
 
-    A step is halved until the loss falls; where the loss can no longer tell two places apart, the slopes still can.
+    A step is halved until the loss falls; where the loss no longer changes in floating point, the slopes still do.
     """
     rounding = np.maximum(rounding, np.finfo(np.float64).tiny)
     at, before = start, loss(start)

@@ -175,7 +175,7 @@ class _Line:
         return np.asarray(found[np.isfinite(found)], dtype=np.float64)
 
     def crossings(self, one: int, other: int) -> list[float]:
-        """Where two actions cost the same, if that hangs on two normal states: the roots of a quadratic in x."""
+        """Where two actions cost the same, if that depends on two normal states: the roots of a quadratic in x."""
         more = self.table[one] - self.table[other]
         states = [s for s in np.flatnonzero(more).tolist() if np.isfinite(self.log_prior[s])]
         if len(states) != 2 or more[states[0]] * more[states[1]] > 0.0:

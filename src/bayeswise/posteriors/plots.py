@@ -17,7 +17,7 @@ _MOST_WRITTEN = 14  # bars with their probability above them
 
 
 class MassDisplay(Display):
-    """P of each combination of levels; a single variable of numbers stands at its numbers, with its mean marked."""
+    """P of each combination of levels; a single variable of numbers is drawn at its numbers, with its mean marked."""
 
     inches = (6.6, 3.8)
 

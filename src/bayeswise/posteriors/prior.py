@@ -146,7 +146,7 @@ class EstimatedPrior:
 
 
 def estimate_prior(probability: Any, *, states: Sequence[Any], old: Mapping[Any, float]) -> EstimatedPrior:
-    """The prior of rows whose states nobody knows, from their posteriors under the old prior, by EM.
+    """The prior of rows whose states are unknown, from their posteriors under the old prior, by EM.
 
     new(s) = mean over rows of p(s | row), with the posterior under the new prior, again and again: each step makes
     the rows more probable, and the likelihood has one peak.
@@ -169,7 +169,7 @@ def estimate_prior(probability: Any, *, states: Sequence[Any], old: Mapping[Any,
 
 
 def _most_probable(ratio: FloatArray, start: FloatArray) -> tuple[FloatArray, int]:
-    """The prior that EM ends at, and its steps; two of them tell where the next ones lead, and that is tried at once.
+    """The prior that EM ends at, and its steps; two of them extrapolate to a guess, which is tried at once.
 
     With r the first step and v the change from it to the second, the guess is start + 2 a r + a^2 v for a = |r| / |v|;
     it is kept if the rows are more probable there.

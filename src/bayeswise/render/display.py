@@ -61,7 +61,7 @@ class Display(Tabular):
         return self.size()[1]
 
     def save(self, path: str | os.PathLike[str], *, dpi: float = 150, size: Size | None = None) -> Path:
-        """Write a picture by its suffix: .png, .svg or .pdf; as it was drawn, or drawn anew for a page of some size.
+        """Write a picture by its suffix: .png, .svg or .pdf; as it was drawn, or drawn again for a page of some size.
 
         size   "slide" (13.33 by 7.5 inches), "paper" (a column of 3.3 inches), or (width, height) in inches; lines and
                letters are scaled with the picture, letters down to 6.5 points. A .png has the pixels of such a page,
@@ -108,7 +108,7 @@ def _page(size: Any, own: tuple[float, float], narrow_height: float) -> tuple[fl
     elif isinstance(size, tuple) and len(size) == 2 and all(0.5 <= each <= 100.0 for each in size):
         width, height = size
     else:
-        raise UsageError(f"there is no page of size {size!r}", fix='say "slide", "paper" or (width, height) in inches')
+        raise UsageError(f"there is no page of size {size!r}", fix='use "slide", "paper" or (width, height) in inches')
     return width, height, max(_LEAST_SCALE, min(width / own[0], height / own[1]))
 
 
@@ -216,7 +216,7 @@ def bare(ax: Axes, *keep: str, grid: Literal["x", "y", "both"] | None = None) ->
 
 
 def note(ax: Axes, text: str, at: tuple[float, float], offset: tuple[float, float] = (0, 0), **settings: Any) -> None:
-    """A small text beside a point, so many points of type away from it, through which nothing shines."""
+    """A small text on a plain background, `offset` points of type away from a point."""
     ground = {"facecolor": ax.get_facecolor(), "edgecolor": "none", "alpha": 0.85, "pad": 0.8}
     usual = {"fontsize": "small", "color": INK, "zorder": 6, "bbox": ground, "ha": "center", "va": "center"}
     ax.annotate(text, at, xytext=offset, textcoords="offset points", **{**usual, **settings})
@@ -292,7 +292,7 @@ class SteppedDisplay(Display):
         return math.ceil(n / across), across
 
     def animate(self, path: str | os.PathLike[str], *, seconds: float = 0.8, dpi: float = 110) -> Path:
-        """Write a GIF of one step after the other, each for so many seconds, the last one for three times as long."""
+        """Write a GIF of the steps, each shown for `seconds`, the last one for three times as long."""
         if Path(path).suffix.lower() != ".gif":
             raise UsageError(f"{Path(path).name}: an animation is a GIF", fix="name a file that ends in .gif")
         if not 0.02 <= seconds <= 60.0:

@@ -20,7 +20,7 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\ufff
 
 
 def shown(label: object, width: int | None = None) -> str:
-    """The label in one line: control characters escaped, cut to so many cells of the terminal.
+    """The label in one line: control characters escaped, cut to `width` cells of the terminal.
 
     >>> shown("two\\nlines"), shown("a very long name", width=8)
     ('two\\\\nlines', 'a very…')
@@ -46,7 +46,7 @@ def quoted(label: object, width: int = 24) -> str:
 
 
 def shortened(line: str, width: int) -> str:
-    """Cut to so many cells, with a mark if something is gone; wide characters take two."""
+    """Cut to `width` cells, with an ellipsis if something is cut off; wide characters take two."""
     from rich.cells import cell_len, set_cell_size
 
     return line if cell_len(line) <= width else set_cell_size(line, width - 1).rstrip() + "…"
@@ -75,7 +75,7 @@ def distinct_texts(labels: Sequence[object]) -> list[str]:
 
 
 def keyed(pairs: Iterable[tuple[object, Value]]) -> dict[str, Value]:
-    """What belongs to each label, by its text; those that would look alike are told apart.
+    """What belongs to each label, by its text; labels with equal texts are quoted.
 
     >>> keyed((("no", 5), ("yes", 9))), keyed(((1, 2), ("1", 3)))
     ({'no': 5, 'yes': 9}, {'1': 2, "'1'": 3})
@@ -85,7 +85,7 @@ def keyed(pairs: Iterable[tuple[object, Value]]) -> dict[str, Value]:
 
 
 def padded(line: str, width: int, *, right: bool = False) -> str:
-    """Filled up with blanks to so many cells, on the left if the text belongs to the right."""
+    """Padded with blanks to `width` cells, on the left if the text is right-aligned."""
     from rich.cells import cell_len
 
     blanks = " " * max(0, width - cell_len(line))

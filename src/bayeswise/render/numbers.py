@@ -13,7 +13,7 @@ from bayeswise.foundation.errors import ParameterError, UsageError
 
 
 def number(value: float, digits: int = 4, *, signed: bool = False) -> str:
-    """So many digits, large amounts in full; sums that no number holds are said to be so.
+    """The number to `digits` significant digits, large amounts in full; overflow as "above 1.8e308".
 
     >>> number(42540.0), number(-0.123456), number(1e12), number(250), number(-math.inf)
     ('42,540', '-0.1235', '1e+12', '250', 'below -1.8e308')
@@ -106,7 +106,7 @@ def fraction_text(number: Fraction) -> str:
 
 
 def decimal_text(number: Fraction, digits: int = 6) -> str:
-    """The number with up to so many significant digits, of any size.
+    """The number with up to `digits` significant digits, of any size.
 
     >>> decimal_text(Fraction(8, 257)), decimal_text(Fraction(1, 250)), decimal_text(Fraction(1, 10**400))
     ('0.0311284', '0.004', '1E-400')

@@ -30,7 +30,7 @@ class Axes:
         self.legend: list[tuple[str, str]] = []
 
     def at(self, x: float, y: float) -> tuple[float, float]:
-        """Where a point stands in the drawing."""
+        """The place of a point in the drawing."""
         across, up = _along(x, self.x), _along(y, self.y)
         return _LEFT + across * (_WIDTH - _LEFT - _RIGHT), _HEIGHT - _BOTTOM - up * (_HEIGHT - _TOP - _BOTTOM)
 
@@ -52,7 +52,7 @@ class Axes:
         )
 
     def svg(self) -> str:
-        """The drawing, with its legend below where there is more than one line to tell apart."""
+        """The drawing, with its legend below where there is more than one line."""
         return _drawing(self.name, self.shapes) + (_legend(self.legend) if len(self.legend) > 1 else "")
 
     def _frame(self) -> list[str]:

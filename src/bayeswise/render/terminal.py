@@ -69,7 +69,7 @@ def aligned(rows: Sequence[Sequence[str]], right: Collection[int] | None = None,
 
 
 def bar(share: float, cells: int) -> str:
-    """A bar that fills its share of so many cells, in eighths; what is there is seen.
+    """A bar that fills its share of the cells, in eighths; a share above 0 is always visible.
 
     >>> bar(0.5, 24), bar(0.0, 24), bar(1e-9, 24)
     ('████████████', '', '▏')

@@ -80,7 +80,7 @@ def test_levels_have_bars_and_no_boundary() -> None:
         {"yes": {"sunny": 0.2, "rainy": 0.8}, "no": {"sunny": 0.7, "rainy": 0.3}}, {"yes": 0.6, "no": 0.4}
     )
     assert (found.kind, found.error.error) == ("category", pytest.approx(0.6 * 0.2 + 0.4 * 0.3))
-    with pytest.raises(ParameterError, match="levels, which no boundary parts"):
+    with pytest.raises(ParameterError, match="levels, which no boundary separates"):
         found.error_of(0.5)
 
 

@@ -253,7 +253,7 @@ def test_a_page_has_the_pixels_that_were_asked_for(tmp_path: Path) -> None:
         found = Image.open(shown.save(tmp_path / "costs.png", dpi=100, size=size)).size
         assert found == pytest.approx(pixels, abs=1)
     poster: Any = "poster"
-    with pytest.raises(bw.UsageError, match=r"there is no page of size 'poster'. Fix: say \"slide\""):
+    with pytest.raises(bw.UsageError, match=r"there is no page of size 'poster'. Fix: use \"slide\""):
         shown.save(tmp_path / "costs.png", size=poster)
 
 

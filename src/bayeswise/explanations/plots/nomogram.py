@@ -90,8 +90,8 @@ class NomogramDisplay(Display):
         ticks = [k * step for k in range(int(most / step) + 1)]
         width = TOP_POINTS / most
         self._ruler(ax, y, [(tick * width, f"{tick:g}") for tick in ticks], end=TOP_POINTS)
-        wanted = ((p, self.nomogram.points_for(p)) for p in _PROBABILITIES)
-        marks = [(at * width, f"{p:g}") for p, at in wanted if 0.0 <= at <= most]
+        points = ((p, self.nomogram.points_for(p)) for p in _PROBABILITIES)
+        marks = [(at * width, f"{p:g}") for p, at in points if 0.0 <= at <= most]
         ends = [
             (0.0, probability(self.nomogram.probability(0.0))),
             (TOP_POINTS, probability(self.nomogram.probability(most))),

@@ -35,7 +35,7 @@ class TwinDisplay(Display):
 
     def draw(self, ax: Axes) -> None:
         twins = self.comparison
-        # far outliers stand at the left edge, or they would squash all other rows into a line
+        # far outliers are drawn at the left edge, or they would squash all other rows into a line
         least = twins.outlier_below - _FARTHEST * (float(twins.log_evidence.max()) - twins.outlier_below)
         seen = np.maximum(twins.log_evidence, least)
         far = twins.log_evidence < least

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from bayeswise.explanations.account import Account
 
-# In the order in which they are wanted on the axis of probabilities, as far as there is room.
+# By priority: those that fit are drawn on the axis of probabilities.
 _TICKS = (0.5, 0.1, 0.9, 0.01, 0.99, 0.001, 0.999, 1e-4, 1 - 1e-4, 1e-6, 1 - 1e-6, 1e-9, 1 - 1e-9, 0.25, 0.75)
 
 
@@ -147,7 +147,7 @@ def _logit(probability: float) -> float:
 
 
 def _spaced(ticks: list[float], gap: float) -> list[float]:
-    """Leave out ticks that would touch one that is wanted more."""
+    """Leave out ticks that would touch one of higher priority."""
     kept: list[float] = []
     for tick in ticks:
         if all(abs(_logit(tick) - _logit(other)) > gap for other in kept):

@@ -156,9 +156,9 @@ def _routes(
 def _ports(box: Box, ends: list[tuple[float, int, Edge]], boxes: list[Box], gap: float) -> dict[Edge, float]:
     """Where edges touch a node: each as straight as it can be, in the order of where they come from."""
     ends.sort()
-    wanted = [_port(box, x, boxes[item].reach if item < len(boxes) else 0.0) for x, item, _ in ends]
+    targets = [_port(box, x, boxes[item].reach if item < len(boxes) else 0.0) for x, item, _ in ends]
     gap = min(gap, 2 * box.reach / max(1, len(ends) - 1))
-    found = spread(wanted, [1.0] * len(ends), [gap] * (len(ends) - 1))
+    found = spread(targets, [1.0] * len(ends), [gap] * (len(ends) - 1))
     if not found:
         return {}
     low, high = box.middle - box.reach, box.middle + box.reach
@@ -222,12 +222,12 @@ def _swept(lines: Lines, rows: list[list[int]], fewest: int) -> tuple[list[list[
 
 def _by_barycentre(row: list[int], neighbours: list[list[int]], place: dict[int, int]) -> None:
     """Items go to the mean place of their neighbours; those without any keep theirs."""
-    wanted = {
+    targets = {
         item: sum(place[each] for each in neighbours[item]) / len(neighbours[item]) if neighbours[item] else None
         for item in row
     }
-    movers = iter(sorted((i for i in row if wanted[i] is not None), key=lambda i: (wanted[i], place[i])))
-    row[:] = [item if wanted[item] is None else next(movers) for item in row]
+    movers = iter(sorted((i for i in row if targets[i] is not None), key=lambda i: (targets[i], place[i])))
+    row[:] = [item if targets[item] is None else next(movers) for item in row]
     for k, item in enumerate(row):
         place[item] = k
 
@@ -273,8 +273,8 @@ _ROUNDS = 24
 _STRAIGHT = 6.0  # how much more a straight passage of bends matters than a short edge
 
 
-def spread(wanted: Sequence[float], weights: Sequence[float], distances: Sequence[float]) -> list[float]:
-    """The places nearest to the wanted ones (least weighted squares) that keep order and distances.
+def spread(targets: Sequence[float], weights: Sequence[float], distances: Sequence[float]) -> list[float]:
+    """The places nearest to the targets (least weighted squares) that keep order and distances.
 
     Less the distances summed, this is isotonic regression: neighbours in the wrong order share their mean.
 
@@ -286,7 +286,7 @@ def spread(wanted: Sequence[float], weights: Sequence[float], distances: Sequenc
         shift += distance
         shifts.append(shift)
     pools: list[tuple[float, float, int]] = []  # mean, weight, how many
-    for k, place in enumerate(wanted):
+    for k, place in enumerate(targets):
         mean, weight, count = place - shifts[k], weights[k], 1
         while pools and pools[-1][0] >= mean:
             other, heavy, many = pools.pop()
@@ -323,16 +323,16 @@ def _settle(
     lines: Lines, row: list[int], distances: list[float], middle: list[float], sides: tuple[bool, bool]
 ) -> None:
     """Move the items of a line to the weighted mean of their neighbours above and below."""
-    wanted, weights = [], []
+    targets, weights = [], []
     for item in row:
         total, weight = 0.0, 0.0
         for side, neighbours in zip(sides, (lines.up[item], lines.down[item]), strict=True):
             for each in neighbours if side else ():
                 heavy = _STRAIGHT if item >= lines.n_nodes and each >= lines.n_nodes else 1.0
                 total, weight = total + heavy * middle[each], weight + heavy
-        wanted.append(total / weight if weight else middle[item])
+        targets.append(total / weight if weight else middle[item])
         weights.append(weight or 0.1)
-    for item, place in zip(row, spread(wanted, weights, distances), strict=True):
+    for item, place in zip(row, spread(targets, weights, distances), strict=True):
         middle[item] = place
 
 

@@ -134,7 +134,7 @@ class Picture:
         return GraphDisplay(self).plot(ax)
 
     def dot(self) -> str:
-        """The graph in the language of Graphviz, for those who want to lay it out otherwise."""
+        """The graph in the language of Graphviz, for another layout."""
         from bayeswise.render.graph.markup import dot_text
 
         return dot_text(self)

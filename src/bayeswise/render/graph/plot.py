@@ -97,7 +97,7 @@ class GraphDisplay(Display):
             self._bar(ax, box, k)
 
     def _lines(self, ax: Axes, box: Box, y: float, notes: list[str], room: float) -> None:
-        """The name, and what stands below it."""
+        """The name, and the text below it."""
         middle = box.left + box.width / 2
         self._text(ax, middle, y, shortened(box.node.name, NAME_SIZE, room + 1.0), NAME_SIZE, weight="bold")
         for k, line in enumerate(notes, start=1):
