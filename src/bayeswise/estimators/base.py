@@ -123,7 +123,7 @@ class EstimatorBase(BaseEstimator):
         return self._kept(self._settings_type)
 
     def _overrides(self) -> dict[str, Any]:
-        """What is asked for about columns, where it differs from the standard."""
+        """The settings of columns that differ from the defaults."""
         about = [each for each in self._declared() if each.owner is self._options_type and each.name in COLUMNS]
         return {each.name: getattr(self, each.name) for each in about if getattr(self, each.name) != each.default}
 

@@ -19,14 +19,14 @@ from bayeswise.tables.schema.labels import Vocabulary, label_of
 class ExpectedCostScorer:
     """Minus the mean cost of the actions in the true states: higher is better.
 
-    `rows`, the table that formulas of costs are about, and `sample_weight` are routed to it if they are asked for:
+    `rows`, the table that formulas of costs are about, and `sample_weight` are routed to it if they are requested:
     `expected_cost_scorer(costs).set_score_request(rows=True)`, with scikit-learn's metadata routing enabled. In
     `TunedThresholdClassifierCV` the actions are the classes themselves, and the threshold of least cost is chosen.
     """
 
     def __init__(self, costs: Any = None) -> None:
         self.costs = costs
-        self._asked: dict[str, Any] = {}
+        self._requests: dict[str, Any] = {}
 
     def __call__(self, estimator: Any, X: Any, y: Any, sample_weight: Any = None, rows: Any = None) -> float:
         """The decisions of a `DecisionMaker`; of another classifier those that its posterior and the costs make."""
@@ -49,7 +49,7 @@ class ExpectedCostScorer:
         best = decide_rows(posterior, costs, columns).best
         return -float(np.average(paid[np.arange(len(truth)), best], weights=sample_weight))
 
-    # -- what TunedThresholdClassifierCV asks of a scorer: the cost of labels, for each threshold ---------------
+    # -- what TunedThresholdClassifierCV needs of a scorer: the cost of labels, for each threshold --------------
     _sign = -1
     _kwargs: ClassVar[Mapping[str, Any]] = {}
 
@@ -75,15 +75,15 @@ class ExpectedCostScorer:
         paid = paid_for(costs, {}, state_of.astype(np.int64))
         return float(np.average(paid[np.arange(len(paid)), action_of], weights=sample_weight))
 
-    def set_score_request(self, **asked: Any) -> Self:
+    def set_score_request(self, **requests: Any) -> Self:
         """Which of `rows` and `sample_weight` to be given: True, False, or the name under which they are passed."""
-        self._asked = asked
+        self._requests = requests
         return self
 
     def get_metadata_routing(self) -> MetadataRequest:
-        """What scikit-learn's routing asks."""
+        """The requests, as scikit-learn's routing needs them."""
         request = MetadataRequest(owner=self)
-        for name, alias in self._asked.items():
+        for name, alias in self._requests.items():
             request.score.add_request(param=name, alias=alias)
         return request
 

@@ -57,7 +57,7 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
                 them, if X or the `rows` given to `fit` have the columns that the formulas name
     novelty     the share of ordinary rows that may be called unknown: a row is `unknown` if log p(row) is as low as
                 that of so few left-out rows; needs an estimator with `log_evidence`. A fitted model that is not
-                fitted here again has no rows to leave out, and is asked for the tail of its own distribution
+                fitted here again has no rows to leave out: the tail of its own distribution is used
     cv          the folds for both where nothing is exact, as scikit-learn takes them
     unknown     what is predicted for an unknown row
 
@@ -80,7 +80,7 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
 
     # -- learning ---------------------------------------------------------------------------------------------
     def fit(self, X: Any, y: Any, rows: Any = None, **fit_params: Any) -> Self:
-        """Fit the classifier, then what was asked for on top of it; a fitted model, which knows these rows, stays.
+        """Fit the classifier, then calibration and novelty if set; a fitted model, which knows these rows, is kept.
 
         fit_params   what the classifier's own `fit` takes besides, such as sample_weight
         """
@@ -101,13 +101,13 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
         return self
 
     def _routed(self, fit_params: dict[str, Any]) -> dict[str, Any]:
-        """What goes to the classifier's `fit`: everything, or what it asks for where metadata routing is on."""
+        """What goes to the classifier's `fit`: everything, or what it requests where metadata routing is on."""
         if not get_config()["enable_metadata_routing"] or _is_model(self):
             return fit_params
         return dict(process_routing(self, "fit", **fit_params).estimator.fit)
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """`rows` and `sample_weight` go to `predict` and `score` if asked for; the rest to the classifier."""
+        """`rows` and `sample_weight` go to `predict` and `score` if requested; the rest to the classifier."""
         router = MetadataRouter(owner=self).add_self_request(self)
         return router.add(estimator=self.estimator, method_mapping=MethodMapping().add(caller="fit", callee="fit"))
 
@@ -132,7 +132,7 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
         except MissingColumnError:
             if rows is not None:
                 raise
-            return weights  # X alone does not tell
+            return weights  # X alone does not have these columns
         stake = weights_by_stakes(stakes(self.costs_, columns, n_rows))
         return stake if weights is None else stake * np.asarray(weights, dtype=np.float64)
 
@@ -301,7 +301,7 @@ def _refuse_other_things(estimator: Any) -> None:
     if isinstance(estimator, type) or not hasattr(estimator, "fit") or not hasattr(estimator, "get_params"):
         shown = f"the class {estimator.__name__}" if isinstance(estimator, type) else repr(estimator)
         raise ParameterError(
-            f"a DecisionMaker stands on a classifier; found {shown}",
+            f"a DecisionMaker needs a classifier; found {shown}",
             fix="give one with probabilities, such as bw.NaiveBayes(), or a fitted model",
         )
 
@@ -322,8 +322,8 @@ def _classes(estimator: Any) -> Any:
 def _left_out(estimator: Any, question: str, X: Any, y: Any, weights: Any) -> FloatArray | None:
     """`leave_one_out` of an estimator, or of a fitted model, which takes its target by name; None where folds must do.
 
-    They must where it cannot leave rows out, or where rows have selected cuts, a graph or families, and are so many
-    that a fit without each takes too long.
+    They must where it cannot leave rows out, or where rows have selected cuts, a graph or families, and are too
+    many for a fit without each.
     """
     answer = getattr(estimator, question, None)
     if answer is None:

@@ -122,19 +122,19 @@ class DescriptionLengthTree(ClassifierMixin, BaseEstimator):
             self._levels: dict[str, Vocabulary] = dict(zip(schema.categories, parts[-1].vocabularies, strict=True))
             self.questions_ = [(name, None) for name in schema.numbers]
             for name, levels in self._levels.items():
-                asked = list(levels)[1:] if len(levels) == 2 else list(levels)  # of two levels one question tells all
-                self.questions_ += [(name, level) for level in asked]
+                used = list(levels)[1:] if len(levels) == 2 else list(levels)  # of two levels one question is enough
+                self.questions_ += [(name, level) for level in used]
         numbers = np.concatenate([part.values for part in parts])
         if np.isnan(numbers).any():
             raise DataError("a tree needs a number in every cell", fix="fill in the missing numbers, or leave them out")
         codes = np.concatenate([part.codes for part in parts])
         places = {name: k for k, name in enumerate(schema.categories)}
-        asked_for = [
+        by_level = [
             codes[:, places[name]] != self._levels[name].index(level)
             for name, level in self.questions_
             if level is not None
         ]
-        return np.column_stack([numbers, *asked_for]).astype(np.float64)
+        return np.column_stack([numbers, *by_level]).astype(np.float64)
 
     def described(self) -> DescribedTree:
         """The tree with the bits of each node."""

@@ -145,12 +145,12 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
 
     # -- inside -----------------------------------------------------------------------------------------------
     def _check_model(self, model: GaussianBayesModel, *, more_to_come: bool) -> None:
-        """As many directions as are asked for; more classes, and so more directions, may come with later rows."""
-        asked = plain(self.n_components)
-        if asked is not None and (not isinstance(asked, int) or isinstance(asked, bool) or asked < 0):
-            raise ParameterError(f"n_components is {asked!r}", fix="give a whole number, or None for all directions")
-        if asked is not None and not more_to_come:
-            model.fisher(asked)
+        """Check that there are `n_components` directions; later rows may add classes, and so directions."""
+        n = plain(self.n_components)
+        if n is not None and (not isinstance(n, int) or isinstance(n, bool) or n < 0):
+            raise ParameterError(f"n_components is {n!r}", fix="give a whole number, or None for all directions")
+        if n is not None and not more_to_come:
+            model.fisher(n)
 
     def _empty(self, settings: Any, X: Any, labels: Labels, weights: FloatArray | None) -> GaussianBayesModel:
         overrides = self._overrides()

@@ -46,7 +46,7 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
 
     A category's reference is its first declared level, or the first in canonical order. A missing cell stands
     at the mean of its column, with an indicator of missing cells that has a weight of its own; with missing="mean" its
-    row teaches nothing, and in a prediction it stands at the mean; missing="error" refuses it.
+    row is left out of training, and in a prediction it is the mean; missing="error" refuses it.
 
     >>> X, y = [[0.0], [1.0], [3.0], [4.0]], ["low", "low", "high", "high"]
     >>> model = LogisticRegression().fit(X, y)
@@ -136,7 +136,7 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         # scikit-learn moves the rows of its checks away from 0 for estimators that take categories, and there no
-        # weights without an intercept tell three classes apart: its own have the same score of 0.757, not the 0.83.
+        # weights without an intercept separate three classes: its own have the same score of 0.757, not the 0.83.
         tags.classifier_tags.poor_score = not self.fit_intercept
         tags.input_tags.sparse = (
             self.prior in ("gaussian", "student-t", "laplace")

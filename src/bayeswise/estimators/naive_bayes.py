@@ -202,12 +202,12 @@ class NaiveBayes(MergingBase):
 
     def _factors(self, X: Any, schema: Schema, labels: Labels, weights: FloatArray | None) -> tuple[Factor, ...]:
         """The factors of the schema; every column of a sparse matrix is a word, seen or not."""
-        wanted = "auto" if self._is_categorical() else self.families
+        families = "auto" if self._is_categorical() else self.families
         if self._selects():
             extents = {name: extent_of(column) for name, column in encoding.number_columns(schema, X).items()}
             self.selection_ = select_families(encoding.batches(schema, X, labels, weights), schema, extents)
-            wanted = self.selection_.families
-        factors = factors_for(schema, wanted)
+            families = self.selection_.families
+        factors = factors_for(schema, families)
         if not issparse(X):
             return factors
         words = encoding.words_of(X.shape[1])

@@ -39,12 +39,12 @@ FILE_TYPES = {
 
 @cache
 def type_name(dtype: np.dtype[Any]) -> str:
-    """The name of a type, which NumPy puts together anew each time it is asked."""
+    """The name of a type, which NumPy composes anew on each access."""
     return dtype.name
 
 
 def packable(array: Tensor) -> Tensor:
-    """The array without gaps in native byte order, a `TypeError` if its type is not among ours."""
+    """The array, contiguous and in native byte order; a `TypeError` if its type is not supported."""
     if type_name(array.dtype) not in FILE_TYPES.values():
         raise TypeError(
             f"an array of type {array.dtype.name} is not plain data; use {', '.join(sorted(FILE_TYPES.values()))}"
@@ -125,7 +125,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Header:
-    """Our note and the members of the tensors, which are not checked until they are asked for."""
+    """Our note and the members of the tensors, which are checked on access."""
 
     note: str
     members: dict[str, Any]
@@ -145,7 +145,7 @@ class Header:
         n_elements = sum(math.prod(entry.shape) for entry in entries)
         if n_elements > limits.elements:
             raise StoreError(f"its tensors have {_about(n_elements)} elements, more than {limits.elements}")
-        # A shape such as (10**12, 0) takes no bytes in the file, but whoever sums its rows needs them all.
+        # A shape such as (10**12, 0) takes no bytes in the file, but a sum over its rows needs them all.
         n_empty = sum(math.prod(filter(None, entry.shape)) for entry in entries if 0 in entry.shape)
         if n_empty > limits.empty_elements:
             found = _about(n_empty)
@@ -156,14 +156,14 @@ def container_bytes(tensors: Tensors, note: str) -> bytes:
     """A file of these tensors; the same ones give the same bytes, in whatever order they are named."""
     from safetensors.numpy import save
 
-    # The package takes the memory of an array as it lies, so gaps and byte order are settled before.
+    # The package copies the memory of an array as it is, so it must be contiguous and little-endian.
     settled = {name: little_endian(tensor) for name, tensor in tensors.items()}
     data: bytes = save(settled, metadata={NOTE: note})
     return data
 
 
 def check_head(head: bytes, n_bytes: int, limits: Limits) -> int:
-    """The length of the header, from the first bytes of a file of so many bytes."""
+    """The length of the header, from the first bytes of a file of `n_bytes`."""
     length = int.from_bytes(head[:8], "little")
     if n_bytes < HEAD_BYTES or head[8:HEAD_BYTES] != b"{":
         raise StoreError(f"it is not a model file: {_impression(head, n_bytes)}", fix=_OURS)
@@ -204,7 +204,7 @@ def read_tensors(data: bytes, header: Header) -> Tensors:
 def _entry(name: str, member: Any) -> Entry:
     where = f"the tensor {name!r:.80}"
     if not _NAME.fullmatch(name) or not isinstance(member, dict):
-        raise StoreError(f"{where} is none of ours")
+        raise StoreError(f"{where} is not one of a model file")
     if list(member) != ["dtype", "shape", "data_offsets"]:
         raise StoreError(f"{where} has the members {', '.join(member)!r:.80}")
     kind, shape = member["dtype"], member["shape"]

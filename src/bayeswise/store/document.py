@@ -91,7 +91,7 @@ class Unpacker:
     def _mapping(self, pairs: Any, path: str) -> dict[Any, Any]:
         mapping = {key: self.unpacked(item, f"{path}/{n}") for n, (key, item) in enumerate(pairs)}
         if len(mapping) != len(pairs):
-            raise ValueError("a key is there twice")
+            raise ValueError("a key occurs twice")
         return mapping
 
     def _tensor(self, name: Any, path: str) -> Tensor:
@@ -103,7 +103,7 @@ class Unpacker:
         name = tree["$type"]
         if not isinstance(name, str) or name not in self.types:
             known = ", ".join(sorted(self.types)) or "none"
-            raise TypeError(f"{name!r:.80} is none of the types that belong here ({known})")
+            raise TypeError(f"{name!r:.80} is not one of the expected types ({known})")
         kind = self.types[name]
         if hasattr(kind, "from_plain"):
             _, plain = _members(tree, "$type", "$plain")

@@ -27,7 +27,7 @@ _STORED = "bayeswise: stored as"
 
 
 def added_later(default: Any) -> Any:
-    """A field that older files do not have; its default stands for its absence, and is never written."""
+    """A field that older files do not have; its default means that it is absent, and is never written."""
     return field(default=default, metadata=stored_field({}, later=True))
 
 
@@ -81,8 +81,8 @@ def check_field(kind: type, name: str, value: Any) -> None:
     """Raise `TypeError` if a dataclass cannot hold the value in this field."""
     hint = field_hint(kind, name)
     if not fits(value, hint):
-        wanted = getattr(hint, "__name__", hint)
-        raise TypeError(f"{kind.__name__}.{name} is {value!r:.80}, which is not {wanted}")
+        expected = getattr(hint, "__name__", hint)
+        raise TypeError(f"{kind.__name__}.{name} is {value!r:.80}, which is not {expected}")
 
 
 def fits(value: Any, hint: Any) -> bool:
@@ -106,7 +106,7 @@ _PLAIN = (str, int, float, bool)
 
 @cache
 def field_hint(kind: type, name: str) -> Any:
-    """The type of one field; `later_types` of its class is asked only for a name that the module does not import."""
+    """The type of one field; `later_types` of its class is called only for a name that the module does not import."""
     owner = next(each for each in kind.__mro__ if name in get_annotations(each))
     holder = SimpleNamespace(__annotations__={name: get_annotations(owner)[name]})
     known = vars(sys.modules[owner.__module__])

@@ -76,7 +76,7 @@ def read_value(
     with _naming(path):
         if kind not in types:
             known = " or ".join(map(repr, types))
-            raise StoreError(f"it holds a model of kind {kind!r}; expected was {known}", fix="name another file")
+            raise StoreError(f"it holds a model of kind {kind!r}; expected {known}", fix="name another file")
         return kind, unpack(document, types[kind])
 
 
@@ -150,7 +150,7 @@ def _note(text: str) -> Note:
     check_format(written)
     kind, checksum = members.get("kind"), members.get("sha256")
     if len(members) != 3 or not _matches(_KIND, kind) or not _matches(_CHECKSUM, checksum):
-        raise StoreError("it is damaged: its note makes no sense", fix=RESTORE)
+        raise StoreError("it is damaged: its note is invalid", fix=RESTORE)
     return Note(written, kind, checksum)
 
 
@@ -194,7 +194,7 @@ def contents(path: PathLike, limits: Limits = LIMITS) -> bytes:
             raise
         except (OSError, ValueError) as error:  # a ValueError is a zero byte in the path
             what = f"it cannot be read ({getattr(error, 'strerror', None) or error})"
-            raise StoreError(what, fix="check the file and who may read it") from error
+            raise StoreError(what, fix="check the file and its permissions") from error
 
 
 def _read(file: BinaryIO, limits: Limits) -> bytes:
@@ -263,7 +263,7 @@ def _columns_by_form(kind: str, document: Document) -> tuple[str, Document]:
 
 def _forms_of(columns: list[dict[str, Tree]]) -> Tree:
     if any(each["$type"] != "Column" for each in columns):
-        raise ValueError("a column of the schema is none")
+        raise ValueError("a column of the schema is not a Column")
     known: dict[bytes, int] = {}
     forms: list[Tree] = []
     form_of: list[int] = []

@@ -61,10 +61,10 @@ def check_size(data: bytes, what: str, *, most_nodes: int, deepest: int) -> None
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A key that is there twice has two readings."""
+    """A key that occurs twice is ambiguous."""
     members = dict(pairs)
     if len(members) != len(pairs):
-        raise ValueError("a key is there twice")
+        raise ValueError("a key occurs twice")
     return members
 
 

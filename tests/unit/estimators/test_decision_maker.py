@@ -295,7 +295,7 @@ def test_rows_reach_the_calibration_through_the_folds(routing: None) -> None:
 
 @pytest.mark.parametrize("estimator", [None, "naive Bayes", LogisticRegression, 3])
 def test_only_a_classifier_can_be_decided_on(estimator: Any) -> None:
-    with pytest.raises(ParameterError, match=r"stands on a classifier; found .* Fix: give one"):
+    with pytest.raises(ParameterError, match=r"needs a classifier; found .* Fix: give one"):
         bw.DecisionMaker(estimator).fit(X, Y)
 
 

@@ -283,9 +283,9 @@ def test_a_prior_may_be_an_array_in_the_order_of_the_classes(estimator: Any) -> 
 
 
 def test_more_directions_than_there_are_between_classes_are_refused_at_fit() -> None:
-    for asked in (99, 2, -1, 0.5, True):
-        with pytest.raises(ParameterError, match=r"asked for (99|2)|n_components is"):
-            bw.GaussianBayes(n_components=asked).fit(X, Y)
+    for n_components in (99, 2, -1, 0.5, True):
+        with pytest.raises(ParameterError, match=f"n_components is {n_components}"):
+            bw.GaussianBayes(n_components=n_components).fit(X, Y)
     assert bw.GaussianBayes(n_components=np.int64(1)).fit(X, Y).transform(X).shape == (60, 1)
 
 

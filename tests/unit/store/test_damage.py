@@ -117,9 +117,9 @@ def entry(shape: Any, offsets: Any, dtype: Any = "F64") -> dict[str, Any]:
         ({"/a": entry({}, [0, 8])}, "has the shape"),
         ({"/a": {"dtype": "F64"}}, "has the members 'dtype'"),
         ({"/a": {**entry([1], [0, 8]), "x": 1}}, "has the members"),
-        ({"/a": 3}, "none of ours"),
-        ({"../a b": entry([1], [0, 8])}, "none of ours"),
-        ({"": entry([1], [0, 8])}, "none of ours"),
+        ({"/a": 3}, "not one of a model file"),
+        ({"../a b": entry([1], [0, 8])}, "not one of a model file"),
+        ({"": entry([1], [0, 8])}, "not one of a model file"),
         ({"/a": {"dtype": {"a": {"b": {}}}}}, "nested 5 levels deep"),
     ],
 )
@@ -145,7 +145,7 @@ def test_a_lie_about_the_length_of_the_header_is_refused_at_once(container: Forg
 @pytest.mark.parametrize(
     ("header", "what"),
     [
-        (b'{"__metadata__":{},"__metadata__":{}}', "a key is there twice"),
+        (b'{"__metadata__":{},"__metadata__":{}}', "a key occurs twice"),
         (b'{"a":NaN}', "NaN is not a number in JSON"),
         (b'{"a":-Infinity}', "-Infinity is not a number in JSON"),
         (b'{"a":1e400}', "not JSON as it is written here"),
@@ -199,7 +199,7 @@ def test_a_note_that_makes_no_sense_is_refused(container: Forger, note: str) -> 
         (b"", "not JSON as it is written here"),
         (b"[1,2", "not JSON as it is written here"),
         (b"[NaN]", "NaN is not a number"),
-        (b'{"a":1,"a":2}', "a key is there twice"),
+        (b'{"a":1,"a":2}', "a key occurs twice"),
         (b"[1e999]", "not JSON as it is written here"),
         (b"[1 ]", "canonical"),
         (b"[-0]", "canonical"),

@@ -151,9 +151,9 @@ GOOD = pack(Part("x", 1.0)).tree
 @pytest.mark.parametrize(
     ("tree", "what"),
     [
-        ({"$type": "os.system"}, "none of the types"),
-        ({"$type": "Popen", "args": "true"}, "none of the types"),
-        ({"$type": ["Part"]}, "none of the types"),
+        ({"$type": "os.system"}, "not one of the expected types"),
+        ({"$type": "Popen", "args": "true"}, "not one of the expected types"),
+        ({"$type": ["Part"]}, "not one of the expected types"),
         ({**GOOD, "name": 3}, "Part.name is 3"),
         ({**GOOD, "weight": True}, "Part.weight is True"),
         ({**GOOD, "choice": "z"}, "Part.choice is 'z'"),
@@ -179,7 +179,7 @@ GOOD = pack(Part("x", 1.0)).tree
         ({"$tensor": ["/"]}, "a reference leads to"),
         ({"$exact": {"$tensor": "/"}, "low": 0}, "KeyError"),
         ({"$exact": [1], "low": 0}, "32-bit words"),
-        ({"$map": [["a", 1], ["a", 2]]}, "a key is there twice"),
+        ({"$map": [["a", 1], ["a", 2]]}, "a key occurs twice"),
         ({"$map": [[["a"], 1]]}, "TypeError"),
         ({"$map": [["a"]]}, "ValueError"),
         ({"$map": {"a": 1}}, "ValueError"),

@@ -119,7 +119,7 @@ def test_a_kind_has_a_simple_name() -> None:
 
 def test_a_model_of_another_kind_is_named(tmp_path: Path) -> None:
     write_value(tmp_path / "golf.bayeswise", MODEL, "example")
-    with pytest.raises(StoreError, match="holds a model of kind 'example'; expected was 'tree' or 'net'"):
+    with pytest.raises(StoreError, match="holds a model of kind 'example'; expected 'tree' or 'net'"):
         read_value(tmp_path / "golf.bayeswise", {"tree": (), "net": ()})
 
 

@@ -41,7 +41,7 @@ def is_frame(X: Any) -> bool:
 def checked(estimator: Any, X: Any, *, reset: bool, integers: bool = False, sparse: bool = False) -> Any:
     """X after scikit-learn's own checks of shape, names and number of columns; frames and text pass as they are.
 
-    Numbers become doubles, unless `integers` asks to keep those that are none. A frame that comes to a model of an
+    Numbers become doubles, unless `integers` keeps integers as they are. A frame that comes to a model of an
     array goes by position, with scikit-learn's warning. A sparse matrix is refused in its words unless it is taken.
     """
     if not reset and _is_ready(estimator, X):

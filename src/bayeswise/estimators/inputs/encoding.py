@@ -62,8 +62,8 @@ def schema_of(
     stored = [column.name for column in source.columns if column.storage in numbers]
     free = [name for name in stored if normal_name(name) not in declared and name not in kinds]
     flags = set(flags_among(source, free) if is_frame(X) and flags_as_numbers is not True and not categorical else ())
-    asked = () if isinstance(flags_as_numbers, bool) else flags_as_numbers
-    flags -= {find_name(name, [column.name for column in source.columns], where="X") for name in asked}
+    numeric = () if isinstance(flags_as_numbers, bool) else flags_as_numbers
+    flags -= {find_name(name, [column.name for column in source.columns], where="X") for name in numeric}
     if categorical:
         kinds = {**dict.fromkeys((column.name for column in source.columns), "category"), **kinds}
     else:
@@ -124,7 +124,7 @@ _SMALL_TABLE = 1 << 16  # counts, which stay in the cache
 def batch_of_small_integers(schema: Schema, X: Any, labels: Labels) -> Batch | None:
     """A matrix of categories whose levels are probably among 0, 1, ..., 63, as the codes of all of these.
 
-    Whoever counts them finds the levels that are there, an error if others are, and missing cells where X holds -1.
+    Counting them finds the levels that occur, an error if there are others, and missing cells where X holds -1.
     None for another matrix, or one of few rows.
     """
     if not _are_integers(schema, X) or len(X) < _MANY_ROWS or any(form.levels is not None for form in schema.forms):

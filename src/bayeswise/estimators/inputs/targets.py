@@ -21,7 +21,7 @@ from bayeswise.tables.schema.labels import Label, Vocabulary
 
 @dataclass(frozen=True)
 class Labels:
-    """y as codes into classes that stand in canonical order."""
+    """y as codes into classes in canonical order."""
 
     codes: CodeArray  # (n_rows,)
     classes: Vocabulary
