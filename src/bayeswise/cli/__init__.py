@@ -132,7 +132,7 @@ def without_verbose(arguments: Sequence[str]) -> tuple[list[str], bool]:
 
 
 def complain(message: str, verbose: bool) -> None:
-    """Say on stderr what went wrong, after the traceback if it was asked for."""
+    """Print on stderr what went wrong, after the traceback if `verbose`."""
     if verbose:
         traceback.print_exc()
     print(f"bayeswise: {message}", file=sys.stderr)
@@ -144,7 +144,7 @@ def is_full(error: Exception) -> bool:
 
 
 def silence_stdout() -> None:
-    """Let the interpreter flush into nothing at exit once nobody reads what is written."""
+    """Let the interpreter flush into nothing at exit once the reader of a pipe is gone."""
     with contextlib.suppress(OSError, ValueError):  # a stdout replaced in this process has no file number
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
@@ -166,7 +166,7 @@ _ENDING = tuple(getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasat
 @contextmanager
 def leaving_in_order() -> Iterator[None]:
     """Turn signals to end into `SystemExit`, with the exit code that a shell would give; ignored ones stay ignored."""
-    if threading.current_thread() is not threading.main_thread():  # no other thread may ask for signals
+    if threading.current_thread() is not threading.main_thread():  # no other thread may handle signals
         yield
         return
     before = {number: signal.getsignal(number) for number in _ENDING}

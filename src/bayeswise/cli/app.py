@@ -73,13 +73,13 @@ def application(words: Sequence[str], verbose: bool = False) -> typer.Typer:
     )
     app.callback()(root)
     words = completion.line() or words
-    asked = next((word for word in words if not word.startswith("-")), None)
+    named = next((word for word in words if not word.startswith("-")), None)
     for verb, line in VERBS.items():
-        if verb == asked and verb in GROUPS:
+        if verb == named and verb in GROUPS:
             group = import_module(f"bayeswise.cli.commands.{file_of(verb)}").application(words)
             app.add_typer(group, name=verb, short_help=line)
             continue
-        app.command(verb, short_help=line, cls=MANY_VALUES.get(verb, Verb))(load(verb) if verb == asked else unloaded)
+        app.command(verb, short_help=line, cls=MANY_VALUES.get(verb, Verb))(load(verb) if verb == named else unloaded)
     return app
 
 
@@ -100,12 +100,12 @@ def file_of(verb: str) -> str:
 
 
 def unloaded() -> None:
-    """Stand in for a verb that was not asked for."""
+    """Stand in for a verb that is not run."""
 
 
-def print_version(context: typer.Context, asked: bool) -> None:
+def print_version(context: typer.Context, version: bool) -> None:
     """Answer --version before typer misses a verb; with -v, say what the kernels run on."""
-    if asked:
+    if version:
         print(f"bayeswise {__version__}")
         if context.obj:
             from bayeswise import _kernels

@@ -118,7 +118,7 @@ def test_skipped_rows_come_again_at_the_end_and_unknown_ones_never(label: Comman
     assert asked[-1] == skipped and asked.count(unknown) == 1
     assert len(asked) == 15
     assert lines_of(answer)[-1]["end"] == {
-        "reason": "Every row has had its turn.",
+        "reason": "Every row has been shown.",
         "n_labels": 13,
         **{key: lines_of(answer)[-1]["end"][key] for key in ("labelled", "model")},
     }
@@ -126,7 +126,7 @@ def test_skipped_rows_come_again_at_the_end_and_unknown_ones_never(label: Comman
 
 def test_skipping_for_ever_ends(label: Command) -> None:
     answer = label(answers="s\n" * 100)
-    assert "Every row has had its turn." in answer.err
+    assert "Every row has been shown." in answer.err
 
 
 def test_a_bad_key_changes_nothing_and_says_what_can_be_pressed(label: Command, tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_what_was_written_is_told_as_json(bayeswise: Command, file: Path, tmp_pa
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ([], "nothing is to be changed"),
+        ([], "no change is given"),
         (["--remove-node", "x-rey"], "did you mean 'x-ray'"),
         (["--remove-edge", "x-ray -> visit"], "there is no edge"),
         (["--add-edge", "dyspnoea -> visit"], "cycle"),

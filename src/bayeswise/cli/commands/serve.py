@@ -46,11 +46,11 @@ def run(
         if not allow_remote:
             raise UsageError(
                 f"{host} can be reached from other machines",
-                fix="leave --host out, or add --allow-remote if whoever has the token may read and write the folder",
+                fix="leave --host out, or add --allow-remote if anyone with the token may read and write the folder",
             )
         say(
-            f"{host} can be reached from other machines, without encryption: whoever has the token, or sees it on the "
-            "way, can read and write the tables and models of this folder. Put a proxy with TLS before it."
+            f"{host} can be reached from other machines, without encryption: anyone who has or intercepts the "
+            "token can read and write the tables and models of this folder. Put a proxy with TLS before it."
         )
     token = os.environ.get("BAYESWISE_TOKEN")
     if token is not None and len(token) < 16:

@@ -5,7 +5,7 @@ reading.py       how tables and model files are read: kinds of columns, delimite
 completion.py    what a shell offers after TAB: columns, classes, kinds of models, settings
 pairs.py         words of the form NAME=VALUE, several values of one option
 settings.py      settings of models, from their declarations; the groups of the help of `fit`
-fitting.py       what `fit` is asked for
+fitting.py       the request to `fit`
 one_row.py       the row that `explain` is about
 typed_sample.py  --data, --rows and --column: a sample of one number; families and priors with their parameters
 costs.py         --costs, a decision file or a table of costs; --calibrate

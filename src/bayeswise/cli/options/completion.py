@@ -29,14 +29,14 @@ _NOT_TABLES = (_MODEL, *_NETWORKS, ".toml", ".html", ".png", ".svg", ".pdf")
 _TEXT = (".csv", ".tsv", ".tab", ".txt", ".data", ".dat", "")
 
 
-def is_asked() -> bool:
-    """Whether a shell asks for words, and nothing is to be done."""
+def is_completing() -> bool:
+    """Whether a shell completes words, and no command is run."""
     return _VARIABLE in os.environ
 
 
 def line() -> list[str]:
-    """The words that a shell asks to complete, which stand in its environment and not among the arguments."""
-    if not is_asked():
+    """The words that a shell completes, which are in its environment and not among the arguments."""
+    if not is_completing():
         return []
     text = os.environ.get("COMP_WORDS") or os.environ.get("_TYPER_COMPLETE_ARGS", "")
     try:
@@ -46,7 +46,7 @@ def line() -> list[str]:
 
 
 def words_for(parameter: Any, begun: str) -> list[str] | None:
-    """The words that may stand for a parameter and begin so; None if it is not one whose words are known."""
+    """The completions of a parameter that begin so; None for one whose words are not known."""
     found: list[str] | None = None
     with suppress(Exception), _in_time():
         found = _words(parameter, line(), begun)

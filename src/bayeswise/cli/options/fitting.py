@@ -1,4 +1,4 @@
-"""What `fit` is asked for, from what was typed: kinds, families, smoothing, priors; and what came of it."""
+"""The request to `fit`, from what was typed: kinds, families, smoothing, priors; and the facts of the model."""
 
 from __future__ import annotations
 
@@ -46,17 +46,19 @@ class FitRequest:
     kinds: Kinds
     typed: dict[str, Any]  # the options that are settings, by name
 
-    def learned(self, source: Source, target: str, tell: Callable[[str], None] | None = None) -> tuple[Any, Report]:
-        """The model of a table, and what was met on the way; why a family was selected is said on stderr.
+    def learned(
+        self, source: Source, target: str, report_candidate: Callable[[str], None] | None = None
+    ) -> tuple[Any, Report]:
+        """The model of a table, and its report; why a family was selected is printed on stderr.
 
-        `tell` is called with the name of each candidate of an auto model.
+        `report_candidate` is called with the name of each candidate of an auto model.
 
         The prior of the classes is put in place when these are known; only the search for a graph needs it before.
         """
         given = self._settings([column.name for column in source.columns])
         shares = given.pop("class_prior", None)
         check_prior(shares or ())
-        given |= {"tell": tell} if self.kind.name == "auto" else {}
+        given |= {"tell": report_candidate} if self.kind.name == "auto" else {}
         if given.get("families") == "select":
             given = _selected(source, target, given)
         model, report = learned(source, target, model=self.kind.name, **given)
@@ -70,7 +72,7 @@ class FitRequest:
     def _settings(self, names: Sequence[str]) -> dict[str, Any]:
         """All settings, those by column read for columns of these names; the prior of the classes stays text."""
         given = settings_of(self.kind, {name: value for name, value in self.typed.items() if name != "prior"})
-        about_columns = self.kinds.asked_for(names)
+        about_columns = self.kinds.overrides(names)
         own = self.kind.declared()
         for name, pieces in given.items():
             if name in _READERS:
@@ -103,7 +105,7 @@ class FitRequest:
         if typed:
             raise UsageError(
                 f"--like takes columns and settings from a model, so {option(typed[0])} cannot be given",
-                fix="leave out either of them",
+                fix="leave out one of them",
             )
         if target is not None and like.schema.target is not None:
             find_name(target, [like.schema.target.name], where="the model of --like", role="target")

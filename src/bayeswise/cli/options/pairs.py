@@ -108,7 +108,7 @@ _PLAIN = {int: re.compile(r"[0-9]{1,15}"), float: re.compile(r"[0-9]{1,15}(\.[0-
 
 
 def _is_plain(text: str, annotation: Any, info: Any) -> bool:
-    """Whether a text is one word of a choice, or digits of a number within its bounds: nothing to discuss.
+    """Whether a text is one word of a choice, or digits of a number within its bounds.
 
     >>> _is_plain("12", int, typer.Option(min=1)), _is_plain("0", int, typer.Option(min=1))
     (True, False)
@@ -149,7 +149,7 @@ def _inner_types(annotation: Any) -> Iterator[Any]:
 
 
 def _offered(parameter: Any, otherwise: Callable[..., Any], ctx: Any, incomplete: str) -> Any:
-    """What may stand for a parameter, for a shell; what typer offers where we do not know."""
+    """The completions of a parameter, for a shell; those of typer where there are none."""
     words = completion.words_for(parameter, incomplete)
     if words is not None:
         parameter._custom_shell_complete = lambda *_: words

@@ -48,15 +48,15 @@ class Kinds:
     text: Annotated[list[str] | None, typer.Option(metavar="COL", help="Read a column as free text.")] = None
     ignore: Ignored = None
 
-    def asked_for(self, names: Iterable[str]) -> dict[str, Any]:
-        """What `examine` takes.
+    def overrides(self, names: Iterable[str]) -> dict[str, Any]:
+        """The overrides that `examine` takes.
 
-        >>> Kinds(category=["zip", "size=S,M,L"], ignore=["id"]).asked_for(["zip", "size"])
+        >>> Kinds(category=["zip", "size=S,M,L"], ignore=["id"]).overrides(["zip", "size"])
         {'kinds': {'zip': 'category'}, 'levels': {'size': ['S', 'M', 'L']}, 'ignore': ['id']}
         """
         known = set(names)
         plain = {"number": self.number, "count": self.count, "binary": self.binary, "text": self.text}
-        kinds = {name: kind for kind, asked in plain.items() for name in asked or ()}
+        kinds = {name: kind for kind, columns in plain.items() for name in columns or ()}
         levels: dict[str, list[str]] = {}
         for word in self.category or ():
             name, equals, declared = word.partition("=")
@@ -116,7 +116,7 @@ def null_words(null: Sequence[str] | None, like: Schema | None) -> tuple[str, ..
         return words_of(like)
     for word in null:
         if is_broken(word):
-            raise UsageError(f"--null {word!r} is not text", fix="give a word that stands in cells")
+            raise UsageError(f"--null {word!r} is not text", fix="give a word that cells contain")
     if like is not None and remembered(null) != like.null_words:
         say(f"Missing values are {described(null)}, by --null; the model was fitted with {described(like.null_words)}.")
     return tuple(null)
@@ -175,7 +175,7 @@ _REASONS = {
     ("forget", "description-length-tree"): "fit it again without these rows: they helped to select its questions",
     ("forget", "logistic-regression"): "fit it again without these rows: it keeps weights, not what they came from",
     ("forget", "iterated-regression"): "fit it again without these rows, or with --likelihood gaussian, which forgets",
-    ("densities", "auto"): "ask one of its kinds, which has densities: fit --model naive-bayes",
+    ("densities", "auto"): "use a model that has densities: fit --model naive-bayes",
 }
 
 
@@ -202,10 +202,10 @@ def _loaded(verb: str, path: str, needed: tuple[str, ...]) -> tuple[Any, bytes]:
     if not all(hasattr(type(inside), name) or name in vars(inside) for name in needed):
         kind = kind_of(inside)
         article = "an" if kind[0] in "aeiou" else "a"
-        asked = f"bayeswise network convert {path} NEW.bif" if verb == "export" else f"bayeswise network show {path}"
-        other = f"ask `{asked}`" if kind == "belief-network" else ""
+        command = f"bayeswise network convert {path} NEW.bif" if verb == "export" else f"bayeswise network show {path}"
+        other = f"run `{command}`" if kind == "belief-network" else ""
         if kind == "mixed-network":  # of which no other format holds the numbers
-            other = f"ask `bayeswise network query {path} NODE --given NODE=VALUE`, or `bayeswise network show {path}`"
+            other = f"run `bayeswise network query {path} NODE --given NODE=VALUE`, or `bayeswise network show {path}`"
         raise KindError(
             f"{path} holds {article} {kind} model, which `bayeswise {verb}` does not understand",
             fix=other or _REASONS.get((verb, kind), f"use it in Python: bw.load({path!r})"),

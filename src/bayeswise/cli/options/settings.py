@@ -88,7 +88,7 @@ class LearnCommand(ManyPairs):
         return super().parse_args(ctx, [*_named_today(args[:end], self.earlier(args[:end])), *args[end:]])
 
     def earlier(self, words: Sequence[str]) -> dict[str, str]:
-        """The option of today, by each earlier one, for what was typed."""
+        """The current option, by each earlier one, for what was typed."""
         return {"--strength": "--smoothing"}
 
 
@@ -125,7 +125,7 @@ def _named_today(words: Sequence[str], earlier: Mapping[str, str]) -> list[str]:
 
 
 def earlier_options(words: Sequence[str]) -> dict[str, str]:
-    """The option of today, by each earlier one, for what was typed.
+    """The current option, by each earlier one, for what was typed.
 
     >>> earlier = earlier_options(["--model", "k-dependence"])
     >>> earlier["--freedom"], earlier["--parents"], earlier["--bdeu"]
@@ -156,7 +156,7 @@ def titles() -> list[str]:
 
 
 def group_of(key: str) -> str:
-    """The title under which an option stands.
+    """The title of the group of an option.
 
     >>> group_of("target"), group_of("levels"), group_of("smoothing"), group_of("shrinkage")
     ('Common', 'Columns', 'Several models', 'Gaussian classes (gaussian)')

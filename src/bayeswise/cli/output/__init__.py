@@ -1,6 +1,6 @@
 """What verbs print and write: pages for a terminal from the facts that --json prints, and tables of rows.
 
-writing.py        places that are refused before the work begins, and what is said afterwards
+writing.py        outputs that are refused before the work begins, and messages afterwards
 fixes.py          a `Fix:` as it is typed on the command line
 look_page.py      the page of `look`
 fit_page.py       the page of `fit`

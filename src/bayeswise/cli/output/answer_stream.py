@@ -1,4 +1,4 @@
-"""The answers of a model to a stream of rows: chunk by chunk, with what was missing or unseen on the way."""
+"""The answers of a model to a stream of rows: chunk by chunk, with counts of missing and unseen values."""
 
 from __future__ import annotations
 
@@ -58,21 +58,21 @@ class Layout:
         return cls(tuple(kept), answer, columns, free_name([EVIDENCE], taken) if evidence else None)
 
 
-def kept_columns(asked: str, columns: Sequence[RawColumn], where: str) -> tuple[list[str], list[str]]:
+def kept_columns(keep: str, columns: Sequence[RawColumn], where: str) -> tuple[list[str], list[str]]:
     """The columns to write again, and those that cannot be: lists and bytes are not cells of a text table."""
     opaque = [column.name for column in columns if column.storage in ("nested", "binary")]
     names = [column.name for column in columns]
-    if asked == "none":
+    if keep == "none":
         return [], []
-    if asked != "all":
-        wanted = {find_name(name, names, where=where) for name in asked.split(",")}
-        names = [name for name in names if name in wanted]
+    if keep != "all":
+        listed = {find_name(name, names, where=where) for name in keep.split(",")}
+        names = [name for name in names if name in listed]
     return [name for name in names if name not in opaque], [name for name in names if name in opaque]
 
 
 @dataclass
 class Tally:
-    """What a sweep met, by column."""
+    """What a sweep counted, by column."""
 
     rows: int = 0
     missing: dict[str, int] = field(default_factory=dict)
@@ -138,7 +138,7 @@ class Answers:
                 fix="fit the model with --smoothing above 0, or with --unseen ignore",
             )
 
-    # -- what was met ------------------------------------------------------------------------------------
+    # -- counts ------------------------------------------------------------------------------------------
     def _count(self, batch: Batch, chunk: Chunk) -> None:
         schema = self.model.schema
         self.tally.rows += batch.n_rows

@@ -38,7 +38,7 @@ _ADDED = ("action", "expected_cost", "runner_up")
 
 @dataclass(frozen=True)
 class DecidedLayout(Layout):
-    """The columns that are kept, then action, expected_cost, runner_up, novelty_p and why if asked for, posterior."""
+    """The columns that are kept, then action, expected_cost, runner_up, novelty_p and why if requested, posterior."""
 
     decided: tuple[str, ...] = _ADDED
 
@@ -156,7 +156,7 @@ class DecidedRows(Answers):
         yield from posterior.T.tolist()
 
     def _reasons(self, batch: Batch, row: int, cost_columns: dict[str, FloatArray]) -> str:
-        """The columns that speak most about the action of a row, and about the next best one."""
+        """The strongest columns for and against the action of a row, compared with the next best one."""
         account = self.model.explain(batch.rows(slice(row, row + 1)))
         if self.prior is not None:
             account = with_prior(account, np.exp(self.model.log_prior), self.prior)
@@ -233,7 +233,7 @@ class DecidedNumbers(Answers):
 
 @dataclass(frozen=True)
 class Limits:
-    """At most so many rows (an integer) or a share of them in an action; the share of ordinary rows called unknown."""
+    """The most rows (an integer), or share of them, in an action; the share of ordinary rows called unknown."""
 
     at_most: Mapping[Label, int | float] = field(default_factory=dict)
     novelty: float | None = None
@@ -290,7 +290,7 @@ class Decided:
         return replace(self, decisions=decide_rows(posterior, self.decisions.costs, dict(self.cost_columns)))
 
     def columns(self, name: str) -> list[list[Any]]:
-        """action, expected_cost and runner_up; of an unknown row the runner-up is what its posterior would ask for."""
+        """action, expected_cost and runner_up; of an unknown row the runner-up is the action by its posterior."""
         found = self.decisions
         action, cost, second = found.action.tolist(), found.least_cost.tolist(), found.runner_up.tolist()
         priced = found.cost_of(name).tolist() if name in found.actions else None

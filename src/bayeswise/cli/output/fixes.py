@@ -1,4 +1,4 @@
-"""A fix as it is typed on the command line: errors are raised by functions, and speak of their arguments."""
+"""A fix as it is typed on the command line: errors are raised by functions, and name their arguments."""
 
 from __future__ import annotations
 

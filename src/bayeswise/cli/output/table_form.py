@@ -1,4 +1,4 @@
-"""The form in which rows are written: asked for, or said by the suffix of the file; packed if the suffix says so."""
+"""The form in which rows are written: by --format, or by the suffix of the file; packed if the suffix says so."""
 
 from __future__ import annotations
 
@@ -57,33 +57,33 @@ class TableForm:
     packing: str | None = None
 
     @classmethod
-    def of(cls, path: str | None, asked: Form | None, *, as_json: bool = False) -> TableForm:
-        """What was asked for, else what the suffix says, else CSV; a suffix that says something else is refused.
+    def of(cls, path: str | None, given: Form | None, *, as_json: bool = False) -> TableForm:
+        """The given form, else that of the suffix, else CSV; a suffix that says something else is refused.
 
         >>> TableForm.of("rows.jsonl.gz", None), TableForm.of("rows", None)
         (TableForm(form='jsonl', packing='.gz'), TableForm(form='csv', packing=None))
         """
         if path is None or path == "-":
-            return cls(asked or "csv")
+            return cls(given or "csv")
         *_, before, last = ["", "", *(suffix.lower() for suffix in Path(path).suffixes)]
         packing = last if last in _PACKERS else None
         suffix = before if packing else last
         promised = _FORMS.get(suffix)
-        wanted: Form | None = "json" if as_json else asked
-        named = suffix not in _NEVER_WRITTEN and wanted is not None  # whose form is asked for may end as one likes
+        form: Form | None = "json" if as_json else given
+        named = suffix not in _NEVER_WRITTEN and form is not None  # a given form allows any other suffix
         if (suffix and not promised and not named) or (packing and packing not in _PACKED.get(suffix, (packing,))):
             otherwise = "" if suffix in _NEVER_WRITTEN or packing else f", or add --format {'|'.join(FORMS)}"
             raise UsageError(
                 f"{shortened(path)}: rows cannot be written as {suffix}{packing or ''}",
                 fix=f"name a file that ends in {_KNOWN}{otherwise}",
             )
-        if wanted is not None and promised is not None and wanted != promised and "parquet" in (wanted, promised):
-            option = "--json" if as_json else f"--format {asked}"
+        if form is not None and promised is not None and form != promised and "parquet" in (form, promised):
+            option = "--json" if as_json else f"--format {given}"
             raise UsageError(
                 f"{shortened(path)} promises {promised}, and {option} writes something else",
                 fix=f"leave out {option}, or give the file another suffix",
             )
-        return cls(asked or promised or "csv", packing)
+        return cls(given or promised or "csv", packing)
 
     @classmethod
     def of_suffix(cls, path: str, *, otherwise: str) -> TableForm:
@@ -191,9 +191,9 @@ class ParquetFile:
 
         spool, path = Path(self._spool.name), self._folder / "rows.parquet"
         types = ", ".join(f"'c{k}': '{kind}'" for k, kind in enumerate(self._types()))
-        wanted = ", ".join(f"c{k} AS {sql_name(name)}" for k, name in enumerate(self._names))
+        columns = ", ".join(f"c{k} AS {sql_name(name)}" for k, name in enumerate(self._names))
         rows = f"read_json({literal(str(spool))}, format='newline_delimited', columns={{{types}}})"
-        query = f"SELECT {wanted} FROM {rows}" if spool.stat().st_size else f"SELECT {self._empty()} LIMIT 0"
+        query = f"SELECT {columns} FROM {rows}" if spool.stat().st_size else f"SELECT {self._empty()} LIMIT 0"
         try:
             with database() as writing:
                 writing.execute("SET preserve_insertion_order = true")

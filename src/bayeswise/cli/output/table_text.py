@@ -77,7 +77,7 @@ class CsvText:
         return ()
 
     def _column(self, cells: Sequence[Any], safe: bool) -> Sequence[str]:
-        """The cells as they stand in a record; one search over all of them is faster than a look at each."""
+        """The cells as they are in a record; one search over all of them is faster than a look at each."""
         texts = self._texts(cells)
         joined = "\0" + "\0".join(texts)
         if not safe and not self._raw and _STARTS_AFTER_ZERO.search(joined):
@@ -197,7 +197,7 @@ class JsonArray(JsonLines):
 
 
 class JsonDocument(JsonArray):
-    """One JSON document around the rows; `ending` is asked after the last row."""
+    """One JSON document around the rows; `ending` is read after the last row."""
 
     def __init__(self, beginning: dict[str, Any], ending: Any, reading: Reading | None = None) -> None:
         super().__init__(reading)

@@ -1,4 +1,4 @@
-"""How a command writes: which place is refused before the work begins, and what is said afterwards."""
+"""How a command writes: outputs that are refused before the work begins, and messages afterwards."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class TableOutput:
 
 
 def default_model_name(target: str) -> str:
-    """Where the model of a target goes if nobody says so.
+    """The default path of the model of a target.
 
     >>> default_model_name("play"), default_model_name("price in €/kg")
     ('play.bayeswise', 'price_in_€_kg.bayeswise')
@@ -109,7 +109,7 @@ def check_output(path: str, inputs: Iterable[str]) -> None:
 
 
 def check_picture(path: str | None, inputs: Iterable[str]) -> None:
-    """Refuse a picture that cannot be written, or whose suffix is none of those that can."""
+    """Refuse a picture that cannot be written, or whose suffix is not supported."""
     if path is not None:
         from bayeswise.render.display import picture_form
 
@@ -136,7 +136,7 @@ def _refuse_other_than_model(path: str) -> None:
 
 @contextmanager
 def output(path: str | None) -> Iterator[BinaryIO]:
-    """The file, which is there when all of it is; or standard output."""
+    """The file, written atomically, or standard output."""
     if path is not None and path != "-":
         with replacing(path) as file:
             yield file
@@ -178,14 +178,14 @@ def one_behind(items: Iterable[_Item]) -> Iterator[_Item]:
 @contextmanager
 def reported_warnings() -> Iterator[None]:
     """Warnings as sentences on stderr, each once, without a line of code."""
-    with warnings.catch_warnings(record=True) as met:
+    with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield
-    say(*dict.fromkeys(f"Warning: {legible(str(each.message)).rstrip('.')}." for each in met))
+    say(*dict.fromkeys(f"Warning: {legible(str(each.message)).rstrip('.')}." for each in caught))
 
 
 def say(*lines: str) -> None:
-    """Tell the user something that is not data."""
+    """Print a message that is not data."""
     for line in lines:
         print(legible(line, _LONGEST_LINE), file=sys.stderr)
 

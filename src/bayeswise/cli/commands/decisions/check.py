@@ -45,7 +45,7 @@ def run(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Labelled rows: files, globs, or - for stdin.")],
     *,
-    asked: Checking,
+    checking: Checking,
     max_cost: Annotated[
         float | None, typer.Option("--max-cost", metavar="X", help="Exit with code 5 if the mean cost is higher.")
     ] = None,
@@ -66,31 +66,31 @@ def run(
     from bayeswise.evaluation.report import promise_lines
 
     fitted = reading.load_for("check", model, "predict_proba", "classes", "schema")
-    found, used, _, learned = evaluated(fitted, files, asked.decision(fitted), asked, reader)
+    found, used, _, learned = evaluated(fitted, files, checking.decision(fitted), checking, reader)
     facts = {**found.to_dict(), "max_cost": max_cost, "rows_were_learned": learned}
     print(json_document(facts) if as_json else found.to_text())
-    if asked.cv is not None or not learned:  # of learned rows as they are nothing follows
+    if checking.cv is not None or not learned:  # of learned rows as they are nothing follows
         say(*promise_lines(found, calibrated=used.capabilities.calibrated))
     if max_cost is not None and not found.cost_per_case.mean <= max_cost:
         raise CheckFailed(f"a case costs {number(found.cost_per_case.mean, 6)}, more than {max_cost:g}")
 
 
 def evaluated(
-    model: Any, files: list[str], decision: DecisionFile | None, asked: Checking, reader: reading.Reading
+    model: Any, files: list[str], decision: DecisionFile | None, checking: Checking, reader: reading.Reading
 ) -> tuple[Evaluation, Any, Source, bool]:
     """What `decide` would do with these rows and what that costs, by which model, the rows, and if they were learned.
 
-    The model is the one that was evaluated: calibrated if that was asked for.
+    The model is the one that was evaluated: calibrated if --calibrate is given.
     """
     from bayeswise.evaluation.evaluate import evaluate
 
     opened = partial(reader.open, like=model.schema)
-    costs_option.refuse_its_own_rows(asked.calibrate, files, asked.cv)
-    folds = folds_of(asked.cv)
+    costs_option.refuse_its_own_rows(checking.calibrate, files, checking.cv)
+    folds = folds_of(checking.cv)
     source, costs = opened(files), decision.costs if decision else None
-    calibrated = costs_option.calibrated_model(model, asked.calibrate, opened, costs)
-    moved = costs_option.new_prior(decision, asked.prior, model.classes)
-    if moved is not None and folds is not None and not asked.prior:
+    calibrated = costs_option.calibrated_model(model, checking.calibrate, opened, costs)
+    moved = costs_option.new_prior(decision, checking.prior, model.classes)
+    if moved is not None and folds is not None and not checking.prior:
         say("The prior in the costs file is not that of the training rows; with --cv it is ignored.")
         moved = None
     named = None if moved is None else dict(zip(model.classes, moved.tolist(), strict=True))
@@ -109,7 +109,7 @@ def evaluated(
 def are_learned_rows(model: Any, found: Evaluation, source: Source) -> bool:
     """Whether the model was made of just these rows; their number is seen at once, the rest by another sweep."""
     known = model.capabilities
-    if not (known.leave_one_out or known.members):  # weights alone do not tell what they were learned from
+    if not (known.leave_one_out or known.members):  # weights alone do not identify the rows they were learned from
         return False
     same_number = math.isclose(found.weights.sum(), model.class_weight.sum(), rel_tol=1e-9)
     return same_number and bool(model.has_learned_exactly(source))

@@ -133,11 +133,11 @@ def deciding(
     )
 
 
-def _of_numbers(model: Any, costs: str, asked: bool) -> Route:
+def _of_numbers(model: Any, costs: str, has_class_options: bool) -> Route:
     from bayeswise.cli.output.decided_rows import DecidedNumbers, number_layout
     from bayeswise.decisions.costs.decision_file import read_number
 
-    if asked:
+    if has_class_options:
         raise UsageError(
             "--prior, --at-most, --novelty, --why and --calibrate are about classes, and this model predicts a number",
             fix="leave them out",

@@ -24,7 +24,7 @@ def run(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="Labelled rows: files, globs, or - for stdin.")],
     out: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="Output file.")] = "report.html",
     *,
-    asked: Checking,
+    checking: Checking,
     reader: reading.Reading,
     as_json: Annotated[bool, typer.Option("--json", help="Also print the figures as JSON.")] = False,
 ) -> None:
@@ -39,13 +39,13 @@ def run(
     from bayeswise.evaluation.report import report_page
 
     fitted = reading.load_for("report", model, "predict_proba", "classes", "schema")
-    decision = asked.decision(fitted)
-    check_output(out, [model, *files, *(each for each in (asked.costs, asked.calibrate) if each)])
-    found, used, source, learned = evaluated(fitted, files, decision, asked, reader)
+    decision = checking.decision(fitted)
+    check_output(out, [model, *files, *(each for each in (checking.costs, checking.calibrate) if each)])
+    found, used, source, learned = evaluated(fitted, files, decision, checking, reader)
     title = f"Decisions about {fitted.schema.target.name}: {source.description}"
     with replacing_text(out) as page:
         stories: list[ActionAccount] = []
-        if decision is not None and not asked.prior and decision.prior is None:
+        if decision is not None and not checking.prior and decision.prior is None:
             stories = closest_calls(used, source, decision.costs)
         page.write(report_page(found, title=title, calibrated=used.capabilities.calibrated, stories=stories))
     if as_json:

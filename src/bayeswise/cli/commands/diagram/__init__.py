@@ -56,7 +56,7 @@ class Answering:
         from bayeswise.diagrams import Exponential, InfluenceDiagram, PiecewiseLinear
 
         if self.risk_tolerance is not None and self.utility_points is not None:
-            raise UsageError("--risk-tolerance and --utility-points are two attitudes", fix="give one of them")
+            raise UsageError("--risk-tolerance and --utility-points exclude each other", fix="give one of them")
         diagram = InfluenceDiagram.read(file)
         if self.risk_tolerance is not None:
             diagram = diagram.with_attitude(Exponential(self.risk_tolerance))
@@ -127,7 +127,7 @@ def solve(
         ),
     ] = None,
     *,
-    asked: Answering,
+    answering: Answering,
 ) -> None:
     """Show the optimal policy of each decision, and its expected utility.
 
@@ -137,11 +137,11 @@ def solve(
     """
     from bayeswise.cli.commands.diagram.output import solved
 
-    diagram, evidence = asked.read(file, given)
+    diagram, evidence = answering.read(file, given)
     rules = _states(diagram, policy, "--policy", diagram.decisions)
     solution = diagram.solve(evidence, policies=rules, starts=starts, recall=recall)
     _draw(file, png, lambda: solution.risk().plot())
-    asked.print(solved(solution, scenarios=scenarios, risk=risk))
+    answering.print(solved(solution, scenarios=scenarios, risk=risk))
 
 
 def evaluate(
@@ -162,7 +162,7 @@ def evaluate(
     ] = None,
     given: Given = None,
     *,
-    asked: Answering,
+    answering: Answering,
 ) -> None:
     """Show what given policies lead to, beside the optimal ones.
 
@@ -175,7 +175,7 @@ def evaluate(
     from bayeswise.cli.commands.diagram.output import compared
     from bayeswise.diagrams.files import read_policies
 
-    diagram, evidence = asked.read(file, given)
+    diagram, evidence = answering.read(file, given)
     rules = _states(diagram, policy, "--policy", diagram.decisions)
     read = {} if policies is None else read_policies(diagram, policies)
     for name in read:
@@ -186,7 +186,7 @@ def evaluate(
         rules = {**diagram.solve(evidence, policies=rules).softmax(softmax), **rules}
     if not rules:
         raise UsageError("there is no policy to evaluate", fix="add --policy DECISION=OPTION, --policies or --softmax")
-    asked.print(compared(diagram.compare(rules, evidence)))
+    answering.print(compared(diagram.compare(rules, evidence)))
 
 
 def value(
@@ -204,7 +204,7 @@ def value(
     price: Annotated[list[str] | None, typer.Option(metavar="NODE=PRICE ...", help="Price of an observation.")] = None,
     given: Given = None,
     *,
-    asked: Answering,
+    answering: Answering,
 ) -> None:
     """Compute the value of observing a node before a decision.
 
@@ -212,9 +212,9 @@ def value(
     """
     from bayeswise.cli.commands.diagram.output import valued
 
-    diagram, evidence = asked.read(file, given)
+    diagram, evidence = answering.read(file, given)
     prices = numbers_by_name(price or [], "--price", "lab=5")
-    asked.print(valued(diagram, nodes or [], before, prices, evidence))
+    answering.print(valued(diagram, nodes or [], before, prices, evidence))
 
 
 def tornado(
@@ -225,7 +225,7 @@ def tornado(
     given: Given = None,
     png: Picture = None,
     *,
-    asked: Answering,
+    answering: Answering,
 ) -> None:
     """Show the table entries to which the expected utility is most sensitive.
 
@@ -233,10 +233,10 @@ def tornado(
     """
     from bayeswise.cli.commands.diagram.output import columns
 
-    diagram, evidence = asked.read(file, given)
+    diagram, evidence = answering.read(file, given)
     found = diagram.tornado(spread, evidence=evidence)
     _draw(file, png, found.plot)
-    asked.print(columns(found.to_columns()))
+    answering.print(columns(found.to_columns()))
 
 
 def sensitivity(
@@ -255,7 +255,7 @@ def sensitivity(
     given: Given = None,
     png: Picture = None,
     *,
-    asked: Answering,
+    answering: Answering,
 ) -> None:
     """Show at which values of one table entry the optimal policy changes.
 
@@ -267,7 +267,7 @@ def sensitivity(
     """
     from bayeswise.cli.commands.diagram.output import sensitive
 
-    diagram, evidence = asked.read(file, given)
+    diagram, evidence = answering.read(file, given)
     row = _states(diagram, case, "--case", diagram.names)
     if (node is None) == (weight is None):
         raise UsageError("one of NODE and --weight is needed", fix="name a node, or an attribute after --weight")
@@ -280,7 +280,7 @@ def sensitivity(
             meant = class_of(state, diagram.states(node), f"{node!r} has no state")
         found = diagram.sensitivity(node, meant, given=row, low=low, high=high, evidence=evidence)
     _draw(file, png, found.plot)
-    asked.print(sensitive(found))
+    answering.print(sensitive(found))
 
 
 def show(
@@ -291,7 +291,7 @@ def show(
         typer.Option("-o", "--output", metavar="FILE", help="Draw the solved diagram into a .svg, .html or .dot file."),
     ] = None,
     *,
-    asked: Answering,
+    answering: Answering,
 ) -> None:
     """List the nodes, or draw the diagram under the optimal policy.
 
@@ -301,13 +301,13 @@ def show(
 
     if output is not None:
         check_output(output, [file])
-    diagram, evidence = asked.read(file, given)
+    diagram, evidence = answering.read(file, given)
     if evidence and output is None:
         raise UsageError("--given changes the picture only", fix="add -o picture.svg, or use `diagram solve`")
     if output is not None:
         diagram.solve(evidence).picture(title=diagram.name).save(output)
         say(saved(output, False))
-    asked.print(shown(diagram))
+    answering.print(shown(diagram))
 
 
 def convert(
@@ -355,7 +355,7 @@ def _states(diagram: InfluenceDiagram, pieces: list[str] | None, option: str, kn
 
 
 def _draw(file: str, path: str | None, make: Callable[[], Any]) -> None:
-    """A display as a picture; the file is there when all of it is."""
+    """Write a display as a picture, atomically."""
     if path is None:
         return
     check_picture(path, [file])

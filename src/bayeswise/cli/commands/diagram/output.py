@@ -20,7 +20,7 @@ Answer = tuple[Any, list[str]]
 
 
 def solved(solution: Solution, *, scenarios: bool, risk: bool) -> Answer:
-    """The policies in words and as tables; scenarios and risks if they are wanted."""
+    """The policies in words and as tables; scenarios and risks if requested."""
     facts = solution.to_dict()
     lines = [str(solution)]
     for name in solution.policies:

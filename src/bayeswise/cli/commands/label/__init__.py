@@ -106,7 +106,7 @@ def run(
     target = _target(target, decision, model)
     source = reader.open(files, like=model and model.schema)
     pool = PoolTable.read(source, target, _named(classes, decision))
-    overrides = kinds.asked_for([column.name for column in source.columns])
+    overrides = kinds.overrides([column.name for column in source.columns])
     header = {"bayeswise": "labels", "version": 1, "target": target, "pool": pool.fingerprint, "n_rows": pool.n_rows}
     begun = kept.journal.exists()
     known = _classes(pool, model, begun)
@@ -126,18 +126,20 @@ def run(
         session = Session(maker.learner, journal.header["classes"], journal)
         if not journal.is_new and not as_json:
             say(f"Resuming {kept.folder}: {session.n_answers:,} answer{'s' * (session.n_answers != 1)} so far.")
-        tell = (lambda facts: print(json_document(facts, indent=None), flush=True)) if as_json else None
-        labelling = Labelling(session, pool, price, tell, target, raw)
+        report = (lambda facts: print(json_document(facts, indent=None), flush=True)) if as_json else None
+        labelling = Labelling(session, pool, price, report, target, raw)
         try:
             reason = labelling.run()
         except KeyboardInterrupt:
             session.refresh()  # an answer may be in the journal and nowhere else yet
-            _end(labelling, kept, "Interrupted.", tell)
+            _end(labelling, kept, "Interrupted.", report)
             raise
-        _end(labelling, kept, reason, tell)
+        _end(labelling, kept, reason, report)
 
 
-def _end(labelling: Labelling, kept: SessionFiles, reason: str, tell: Callable[[dict[str, Any]], None] | None) -> None:
+def _end(
+    labelling: Labelling, kept: SessionFiles, reason: str, report: Callable[[dict[str, Any]], None] | None
+) -> None:
     n_answers = labelling.session.n_answers
     answers = "1 answer is" if n_answers == 1 else f"{n_answers:,} answers are"
     try:
@@ -149,8 +151,8 @@ def _end(labelling: Labelling, kept: SessionFiles, reason: str, tell: Callable[[
             f"{answers} safe in {kept.journal}; run the same command to write the table and the model.",
         )
         raise
-    if tell is not None:
-        tell({"end": {"reason": reason, "n_labels": n_answers, **saved}})
+    if report is not None:
+        report({"end": {"reason": reason, "n_labels": n_answers, **saved}})
         return
     say("", reason, f"{answers} saved; {saved['labelled']} and {saved['model']} are up to date.")
     say("Run the same command to continue.")
@@ -197,7 +199,7 @@ def _target(typed: str | None, decision: DecisionFile | None, model: Any) -> str
     if len(named) > 1:
         raise FitError(f"different targets are named: {', '.join(sorted(named))}", fix="name the same one everywhere")
     if not named:
-        raise UsageError("there is no target", fix="add -t COL, the name of what is asked")
+        raise UsageError("there is no target", fix="add -t COL, the name of the label")
     return str(named.pop())
 
 

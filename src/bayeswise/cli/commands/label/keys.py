@@ -73,7 +73,7 @@ class Keys:
         return "  ".join(self._of_classes()) + "   " + "  ".join(self._of_commands())
 
     def lines(self, width: int) -> list[str]:
-        """The same in lines of at most so many cells: the classes, then the commands."""
+        """The same in lines of at most `width` cells: the classes, then the commands."""
         return [*folded(self._of_classes(), width), *folded(self._of_commands(), width)]
 
     def _of_classes(self) -> list[str]:
@@ -134,7 +134,7 @@ class Answers:
 def _key() -> str | None:
     """The next key, without waiting for the end of a line; None for the end of the input (Ctrl-D).
 
-    Keys that were pressed before the case was shown do not count: nobody can have meant it.
+    Keys that were pressed before the case was shown do not count: they cannot be meant for it.
     """
     if sys.platform == "win32":
         import msvcrt

@@ -24,12 +24,12 @@ _WORDS = {SKIP: "skip", UNKNOWN: "unknown", UNDO: "undo", QUIT: "quit"}  # in th
 
 @dataclass
 class Labelling:
-    """One sitting: it ends when the answers do, when a label is not worth its price, or when all rows are done."""
+    """One session: it ends when the answers do, when a label is not worth its price, or when all rows are done."""
 
     session: Session
     table: PoolTable
     price: float | None
-    tell: Callable[[dict[str, Any]], None] | None  # a program what is asked; None for somebody at a screen
+    report: Callable[[dict[str, Any]], None] | None  # for a program that answers; None at a terminal
     target: str
     raw: bool = False
 
@@ -37,11 +37,11 @@ class Labelling:
         self._answers, self._screen, self._note = Answers(), Screen(), ""
 
     def run(self) -> str:
-        """Ask until there is a reason to stop, and say it."""
+        """Ask until there is a reason to stop, and return it."""
         while True:
             query = self.session.ask()
             if query is None:
-                return "Every row has had its turn."
+                return "Every row has been shown."
             standing = Standing.of(self.session, self.price, query)
             reason = self._reason_to_stop(query, standing)
             if reason is not None:
@@ -68,8 +68,8 @@ class Labelling:
 
     # -- one case ---------------------------------------------------------------------------------------------
     def _show(self, query: Query, standing: Standing, keys: Keys) -> None:
-        if self.tell is not None:
-            self.tell({**case_facts(self.table, query, standing), **standing.to_dict()})
+        if self.report is not None:
+            self.report({**case_facts(self.table, query, standing), **standing.to_dict()})
         else:
             self._screen.show(case_text(self.table, query, standing, keys, self._screen.width), self._note)
         self._note = ""
@@ -94,7 +94,7 @@ class Labelling:
 
     def _meaning(self, typed: str, keys: Keys) -> tuple[str, Label] | None:
         """A key or the name of a class; to a program also an object such as {"label": "spam"} or {"undo": true}."""
-        if self.tell is None or not typed.startswith("{"):
+        if self.report is None or not typed.startswith("{"):
             return keys.meaning(typed)
         try:
             answer = json.loads(typed)
@@ -146,8 +146,8 @@ class Labelling:
         return True
 
     def _acknowledge(self, facts: dict[str, Any], text: str) -> None:
-        if self.tell is not None:
-            self.tell({"saved": facts})
+        if self.report is not None:
+            self.report({"saved": facts})
         elif self._screen.clears:
             self._note = text
         else:
@@ -155,14 +155,14 @@ class Labelling:
 
     def _complain(self, text: str, keys: Keys | None = None) -> None:
         """Say what is wrong, and what can be pressed instead; a terminal shows that already."""
-        if self.tell is not None:
-            self.tell({"refused": text if keys is None else f"{text} {keys.line()}"})
+        if self.report is not None:
+            self.report({"refused": text if keys is None else f"{text} {keys.line()}"})
         else:
             self._screen.say(text, *(keys.lines(self._screen.width) if keys and not self._screen.clears else ()))
 
     # -- the end ----------------------------------------------------------------------------------------------
     def export(self, kept: SessionFiles) -> dict[str, Any]:
-        """The labelled table and the model, each there when all of it is."""
+        """Write the labelled table and the model, each atomically."""
         model = self.session.learner.model
         taught = dict(self.session.learner.taught)
         rows = sorted(taught)

@@ -154,7 +154,7 @@ class SessionFiles:
         return self.folder / "model.bayeswise"
 
     def refuse_foreign(self) -> None:
-        """A folder without a journal is not a session, and what has the names of its files is somebody else's."""
+        """Refuse a folder without a journal that has files of these names: it is not a session."""
         for path in (self.table, self.model):
             if path.exists():
                 raise UsageError(

@@ -1,4 +1,4 @@
-"""What a labelling session shows: one case per screen, why it is asked, and how far the session is."""
+"""What a labelling session shows: one case per screen, why it was selected, and the progress of the session."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ _WIDEST = 100
 
 @dataclass(frozen=True)
 class Standing:
-    """How far the session is, and what decisions cost by now."""
+    """The progress of the session, and what decisions cost so far."""
 
     n_labels: int
     n_skipped: int
     n_unknown: int
     n_open: int
-    believed: float  # the mean cost of a row in the model's own opinion
+    believed: float  # the mean cost of a row according to the model
     measured: Any  # a Risk, or None before there is one
     price: float | None
-    saving: float | None = None  # of the label that is asked for, over all rows
+    saving: float | None = None  # of the requested label, over all rows
     gain: Any = None  # of asking against drawing; None where the share of drawn rows is fixed
 
     @classmethod
@@ -82,7 +82,7 @@ class Standing:
         return ", ".join(parts)
 
     def costs(self) -> str:
-        """What a row costs, as believed and as measured."""
+        """What a row costs, as expected and as measured."""
         measured = "" if self.measured is None else f", measured {self.measured}"
         line = f"cost per row: expected {number(self.believed, 3)}{measured}"
         line = line if self.gain is None else f"{line}\n{self.gain}"
@@ -94,7 +94,7 @@ class Standing:
 
     @property
     def is_overconfident(self) -> bool:
-        """Whether the model believes in a cost below all that was measured: its opinion of a saving is worth little."""
+        """Whether the model expects a cost below the measured interval: its expected savings are unreliable."""
         return self.measured is not None and self.believed < self.measured.low
 
 
@@ -137,7 +137,7 @@ def _cell_lines(cells: dict[str, Any], width: int) -> Iterator[str]:
 
 
 def why_text(session: Session, query: Query, width: int) -> str:
-    """What each column says, where the model can tell."""
+    """What each column says, where the model can explain it."""
     learner = session.learner
     try:
         account = learner.model.explain(learner.pool.one_for(learner.model, query.row))

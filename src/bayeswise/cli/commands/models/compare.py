@@ -59,7 +59,7 @@ def run(
     bits of the model plus bits of the rows.
     """
     source = reader.open(files)
-    overrides = kinds.asked_for([column.name for column in source.columns])
+    overrides = kinds.overrides([column.name for column in source.columns])
     if by == "cost" and costs is None:
         raise UsageError("--by cost needs costs", fix="add --costs decision.toml")
     if by == "bits":
@@ -181,7 +181,7 @@ _FITTED: dict[str, dict[str, Any]] = {
     "averaged": {"model": "averaged", "settings": {}},
     "averaged, families by evidence": {"model": "averaged", "settings": {"family": "select"}},
 }
-"""What `bayeswise fit` is asked for to learn a reading of naive Bayes: --model, and options."""
+"""The --model and options with which `bayeswise fit` learns a variant of naive Bayes."""
 
 
 def _facts(line: Any) -> dict[str, Any]:

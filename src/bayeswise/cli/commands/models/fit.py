@@ -134,22 +134,22 @@ def run(
     model_like = None if like is None else reading.load_for("fit --like", like, "schema", "settings")
     target, kinds = decision_option.target_and_kinds(decision, target, kinds)
     options = what_was_typed({"m_estimate": m_estimate, **typed})
-    wanted = FitRequest(chosen_kind(kind, options), kinds, options)
+    request = FitRequest(chosen_kind(kind, options), kinds, options)
     if model_like is not None:
-        wanted.nothing_beside(model_like, target)
+        request.nothing_beside(model_like, target)
         target = model_like.schema.target.name
     if target is None:
         raise UsageError("there is no target", fix="add -t COL; `bayeswise look FILE` shows the columns")
     path = default_model_name(target) if out is None else out
     replaced = check_model_output(path, [*files, *([] if like is None else [like])], force=force)
-    by_itself = wanted.kind.calibrates and model_like is None
-    calibrate = None if by_itself else wanted.typed.pop("calibrate", None)
+    by_itself = request.kind.calibrates and model_like is None
+    calibrate = None if by_itself else request.typed.pop("calibrate", None)
     with Bar("learning") as bar, engine.opened(files) as spread:
         opened: Any = spread or reader.open(files, like=model_like and model_like.schema)
         source: Any = spread or reading.Watched(opened, bar)
         with reported_warnings():
             if model_like is None:
-                model, report = wanted.learned(source, target, lambda name: bar.rename(f"learning {name}"))
+                model, report = request.learned(source, target, lambda name: bar.rename(f"learning {name}"))
             else:
                 model, report = learned_like(model_like, source)
             model = with_calibration(model, opened, calibrate, model_like)

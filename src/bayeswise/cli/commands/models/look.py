@@ -28,7 +28,7 @@ def run(
     """
     source = reader.open(files)
     names = [column.name for column in source.columns]
-    examination = examine(source, target, weight=weight, **kinds.asked_for(names))
+    examination = examine(source, target, weight=weight, **kinds.overrides(names))
     answer = report(examination, names, (*examination.advice, *find_leaks(source, examination)))
     if as_json:
         print(json_document(answer))

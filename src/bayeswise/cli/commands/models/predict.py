@@ -77,7 +77,7 @@ class Route:
 
 
 def answering(model: Any, path: str, *, proba: bool, evidence: bool, quantiles: str | None) -> Route:
-    """How a classifier answers, or of a regression of a number; what was asked for must be something it has."""
+    """How a classifier answers, or a regression of a number; options that it does not have are refused."""
     from bayeswise.cli.output.answer_stream import Answers, Layout, NumberAnswers, NumberLayout, quantiles_of
 
     if model.capabilities.classes:
@@ -94,8 +94,8 @@ def answering(model: Any, path: str, *, proba: bool, evidence: bool, quantiles: 
             {"classes": list(model.classes)},
         )
     if proba or evidence:
-        asked = "--proba" if proba else "--evidence"
-        what = f"{asked} is about classes, and this model answers with a number"
+        option = "--proba" if proba else "--evidence"
+        what = f"{option} is about classes, and this model answers with a number"
         raise UsageError(what, fix="use --quantiles .05,.95")
     shares = quantiles_of(quantiles)
     return Route(

@@ -58,7 +58,7 @@ def application(words: Sequence[str]) -> typer.Typer:
 
 
 def unloaded() -> None:
-    """Stand in for a verb that was not asked for."""
+    """Stand in for a verb that is not run."""
 
 
 def run() -> None:
@@ -81,7 +81,7 @@ def run() -> None:
 
 
 def network_from(file: str) -> BeliefNetwork:
-    """The network in a file; what had to be touched to read it is said on stderr."""
+    """The network in a file; what had to be changed to read it is printed on stderr."""
     from bayeswise.networks import BeliefNetwork
 
     network = BeliefNetwork.read(file)

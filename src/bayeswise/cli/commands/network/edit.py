@@ -66,7 +66,7 @@ def edit(
     renamed = _renamed(removed, rename_node or [], rename_state or [])
     network = _added(renamed, add_state or [], add_node or [], add_edge or [])
     if network is before:
-        raise UsageError("nothing is to be changed", fix="add --rename-node NODE=NEW, --remove-edge 'A -> B', ...")
+        raise UsageError("no change is given", fix="add --rename-node NODE=NEW, --remove-edge 'A -> B', ...")
     losses = network.write(output)
     if as_json:
         print(json_document(_facts(network, output, losses)))

@@ -1,7 +1,7 @@
 """`bayeswise network explain`, `effect` and `conflict`: why a node is believed to be in a state.
 
-`effect` says what setting one node does to another, and how to tell it from observations; `conflict` whether findings
-go together, and what would explain that they do not.
+`effect` says what setting one node does to another, and how to estimate it from observations; `conflict` whether
+findings go together, and what would explain that they do not.
 """
 
 from __future__ import annotations

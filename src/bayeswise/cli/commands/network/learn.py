@@ -122,7 +122,7 @@ def learn(
     from bayeswise.networks.learning.learned_network import coded_rows, cut_notes
 
     if output is None:
-        raise UsageError("the network needs a place", fix="add -o network.bif")
+        raise UsageError("no output file is named", fix="add -o network.bif")
     check_output(output, [table])
     if (resamples or averaged) and not strengths:
         raise UsageError("--resamples and --averaged are about --strengths", fix="add --strengths")
@@ -149,20 +149,20 @@ def learn(
             f"{next(iter(overrides['states']))} has no column, and rows cannot show the strength of its edges",
             fix="leave --strengths out",
         )
-    asked = Kinds(category=category, number=number).asked_for(names)
+    columns = Kinds(category=category, number=number).overrides(names)
     if gaussian:
         unused = {"--strengths": strengths, "--graph": graph, "--order": order, "--root": root, "--cuts": cuts}
-        _learn_gaussian(source, output, overrides, asked, ignore or (), weight, unused, as_json)
+        _learn_gaussian(source, output, overrides, columns, ignore or (), weight, unused, as_json)
         return
     hidden = overrides.get("states") or {}
     with Bar("Reading") as bar:
         rows = coded_rows(
             Watched(source, bar),
             ignore=ignore or (),
-            states={**asked["levels"], **hidden},
+            states={**columns["levels"], **hidden},
             may_be_hidden=hidden,
             weight=weight,
-            kinds=asked["kinds"],
+            kinds=columns["kinds"],
             cuts=_cuts_of(cuts, names),
             may_be_soft=overrides["missing"] in TABLES_ONLY,
         )
@@ -179,7 +179,7 @@ def _learn_gaussian(
     source: Source,
     output: str,
     overrides: dict[str, Any],
-    asked: dict[str, Any],
+    columns: dict[str, Any],
     ignore: Sequence[str],
     weight: str | None,
     unused: dict[str, Any],
@@ -201,7 +201,7 @@ def _learn_gaussian(
     options["score"] = options["score"] or "bic"
     with StepsBar() as bar:
         network = MixedNetwork.learn(
-            source, ignore=ignore, kinds=asked["kinds"], weight=weight, **options, progress=bar
+            source, ignore=ignore, kinds=columns["kinds"], weight=weight, **options, progress=bar
         )
     network.save(output)
     facts = {"nodes": list(network.names), "numbers": list(network.numbers), "notes": list(network.notes)}

@@ -115,7 +115,7 @@ def _of_mixed(
     if not plain:
         raise UsageError(
             "a network with numbers answers for single nodes, exactly",
-            fix="ask with --given and --do only; bw.load(...) has estimate(...) and moments(...)",
+            fix="use --given and --do only; bw.load(...) has estimate(...) and moments(...)",
         )
     evidence = by_name(given or [], network.names, "--given", "NODE=STATE")
     by_hand = by_name(do or [], network.names, "--do", "NODE=STATE")
@@ -138,14 +138,14 @@ def _of_mixed(
 def _likelihoods(
     network: BeliefNetwork, given: list[str] | None, soft: list[str] | None, belief: list[str] | None
 ) -> Mapping[str, Mapping[Any, float]]:
-    """Soft evidence, and what makes the wanted beliefs hold."""
+    """Soft evidence, with the likelihoods under which each --belief holds."""
     likelihoods = soft_from(network, soft)
-    wanted = soft_from(network, belief, "--belief")
-    if not wanted:
+    beliefs = soft_from(network, belief, "--belief")
+    if not beliefs:
         return likelihoods
     from bayeswise.networks.soft_evidence import likelihoods_for
 
-    return likelihoods_for(network, wanted, evidence_from(network, given), likelihoods)
+    return likelihoods_for(network, beliefs, evidence_from(network, given), likelihoods)
 
 
 def _best(

@@ -84,27 +84,27 @@ def show(
                 "a network with numbers is drawn whole, and without strengths",
                 fix="use --svg, --html, --dot, --given and --title, or --json",
             )
-        _show_mixed(mixed, file, _wanted(mixed, names or [], around or []), given, svg, html, dot, title, as_json)
+        _show_mixed(mixed, file, _selected(mixed, names or [], around or []), given, svg, html, dot, title, as_json)
         return
     network = network_from(file)
-    wanted = _wanted(network, names or [], around or [])
+    nodes = _selected(network, names or [], around or [])
     found = None if strengths is None else _strengths(network, strengths, score, resamples, weight)
     if svg is None and html is None and not dot:
         if given or soft:
-            raise UsageError("evidence is shown in a drawing", fix="add --svg drawing.svg, or ask `network query`")
-        print(json_document(_facts(network, wanted, found)) if as_json else _page(network, wanted, found))
+            raise UsageError("evidence is shown in a drawing", fix="add --svg drawing.svg, or use `network query`")
+        print(json_document(_facts(network, nodes, found)) if as_json else _page(network, nodes, found))
         return
     _check_places(svg, html, [file, *([] if strengths is None else [strengths])])
     evidence, likelihoods = evidence_from(network, given), soft_from(network, soft)
     beliefs = not no_beliefs and not (dot and svg is None and html is None and not evidence and not likelihoods)
-    picture = network.picture(evidence, soft=likelihoods, nodes=wanted, beliefs=beliefs, title=title, strengths=found)
+    picture = network.picture(evidence, soft=likelihoods, nodes=nodes, beliefs=beliefs, title=title, strengths=found)
     _draw(picture, dot, svg, html)
 
 
 def _show_mixed(
     network: MixedNetwork,
     file: str,
-    wanted: list[str],
+    nodes: list[str],
     given: list[str] | None,
     svg: str | None,
     html: str | None,
@@ -115,9 +115,9 @@ def _show_mixed(
     """Nodes of a network with numbers, in words or drawn."""
     if svg is None and html is None and not dot:
         if given:
-            raise UsageError("evidence is shown in a drawing", fix="add --svg drawing.svg, or ask `network query`")
-        words = "\n".join(line for name in wanted for line in _mixed_lines(network, name))
-        print(json_document(_mixed_facts(network, wanted)) if as_json else words)
+            raise UsageError("evidence is shown in a drawing", fix="add --svg drawing.svg, or use `network query`")
+        words = "\n".join(line for name in nodes for line in _mixed_lines(network, name))
+        print(json_document(_mixed_facts(network, nodes)) if as_json else words)
         return
     _check_places(svg, html, [file])
     picture = network.picture(by_name(given or [], network.names, "--given", "NODE=STATE"), title=title)
@@ -144,14 +144,14 @@ def _mixed_lines(network: MixedNetwork, name: str) -> list[str]:
     return [*lines, f"  ... {more:,} more"] if more > 0 else lines
 
 
-def _mixed_facts(network: MixedNetwork, wanted: list[str]) -> dict[str, Any]:
+def _mixed_facts(network: MixedNetwork, names: list[str]) -> dict[str, Any]:
     """A node with states by these and its rows; a number by its line for each configuration of states above it."""
     from itertools import product
 
     from bayeswise.networks.mixed import GaussianNode
 
     nodes: list[dict[str, Any]] = []
-    for name in wanted:
+    for name in names:
         node = network.node(name)
         facts: dict[str, Any] = {"name": name, "parents": list(node.parents)}
         if not isinstance(node, GaussianNode):
@@ -188,7 +188,7 @@ def _check_places(svg: str | None, html: str | None, inputs: list[str]) -> None:
 
 
 def _draw(picture: Picture, dot: bool, svg: str | None, html: str | None) -> None:
-    """The drawing in each form that was asked for; - is stdout."""
+    """The drawing in each requested form; - is stdout."""
     if dot:
         print(picture.dot())
     for path, text in ((svg, picture.svg), (html, picture.html)):
@@ -199,15 +199,15 @@ def _draw(picture: Picture, dot: bool, svg: str | None, html: str | None) -> Non
             say(saved(path, False))
 
 
-def _wanted(network: BeliefNetwork | MixedNetwork, names: list[str], around: list[str]) -> list[str]:
-    """The nodes asked for, in the order of the network; all if none is."""
+def _selected(network: BeliefNetwork | MixedNetwork, names: list[str], around: list[str]) -> list[str]:
+    """The nodes named or around named ones, in the order of the network; all if none is."""
     chosen = {network.names[network.place(name)] for name in names}
     for name in around:
         chosen |= {name, *network.markov_blanket(name)}
     return [name for name in network if name in chosen] if chosen else list(network)
 
 
-def _facts(network: BeliefNetwork, wanted: list[str], found: EdgeStrengths | None) -> dict[str, Any]:
+def _facts(network: BeliefNetwork, names: list[str], found: EdgeStrengths | None) -> dict[str, Any]:
     nodes = [
         {
             "name": name,
@@ -215,18 +215,18 @@ def _facts(network: BeliefNetwork, wanted: list[str], found: EdgeStrengths | Non
             "parents": list(network.parents(name)),
             "rows": len(network.table(name)),
         }
-        for name in wanted
+        for name in names
     ]
     facts = {"name": network.name, "nodes": nodes, "parameters": network.n_parameters, "notes": list(network.notes)}
     return facts if found is None else {**facts, "strengths": strength_facts(found)}
 
 
-def _page(network: BeliefNetwork, wanted: list[str], found: EdgeStrengths | None) -> str:
+def _page(network: BeliefNetwork, names: list[str], found: EdgeStrengths | None) -> str:
     lines = [f"{len(network)} nodes, {len(network.edges)} edges, {network.n_parameters} free numbers"]
-    for name in wanted:
+    for name in names:
         above = f" | {', '.join(network.parents(name))}" if network.parents(name) else ""
         lines.append(f"  {name}{above}: {', '.join(map(str, network.states(name)))}")
-    edges = [edge for edge in network.edges if set(wanted).issuperset(edge)]
+    edges = [edge for edge in network.edges if set(names).issuperset(edge)]
     if found is not None and edges:
         from bayeswise.networks.plots import lines_of, widths_of
 

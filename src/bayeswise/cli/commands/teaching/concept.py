@@ -48,7 +48,7 @@ def run(
     from bayeswise.models.hypotheses.concepts import as_plain, learn_concept
 
     source = reader.open(files)
-    overrides = reading.Kinds(category=category, ignore=ignore).asked_for([each.name for each in source.columns])
+    overrides = reading.Kinds(category=category, ignore=ignore).overrides([each.name for each in source.columns])
     model = learn_concept(
         source, target, positive=_label(positive, source, target), noise=noise, prior=prior, **overrides
     )
