@@ -101,11 +101,7 @@ def test_a_model_that_is_merged_twice_is_told(bayeswise: Command, golf_model: Pa
         (["--smoothing", "-1"], 2, "smoothing is -1.0. Fix: give a number from 0 on"),
         (["--prior", "yes=2"], 2, "the prior of yes is 2, more than 1. Fix: give a probability from 0 to 1"),
         (["--prior", "yes=-1"], 2, "the prior of yes is -1, less than 0. Fix: give a probability from 0 to 1"),
-        (
-            ["--number", "outlook"],
-            3,
-            "column 'outlook' is declared a number, but 14 of its 14 cells are not numeric: ",
-        ),
+        (["--number", "outlook"], 3, "column 'outlook' is declared numeric, but 14 of its 14 cells are not: "),
         (["--table", "golf"], 2, "table_name (--table) does not apply to golf.csv. Fix: leave it out"),
     ],
 )

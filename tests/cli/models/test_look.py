@@ -139,7 +139,7 @@ def test_too_many_invalid_values_are_shown_and_end_with_exit_code_3(
     assert (warning["column"], warning["stops"]) == ("x", True)
     assert "'3a' (line 22)" in warning["what"]
     assert "--category x" in warning["fix"]
-    assert "column 'x' looks like numbers" in answer.err
+    assert "column 'x' looks numeric" in answer.err
 
 
 def test_a_mistyped_target_is_guessed(bayeswise: Command) -> None:

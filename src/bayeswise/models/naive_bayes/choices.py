@@ -47,14 +47,14 @@ def number_families() -> dict[str, Any]:
     }
 
 
-def factors_for(schema: Schema, requested: Families = "auto") -> tuple[Factor, ...]:
+def factors_for(schema: Schema, given: Families = "auto") -> tuple[Factor, ...]:
     """The factors of a schema: normal for numbers, Poisson for counts, counting for categories, words for text.
 
-    `requested` is "auto", one family for all number columns (a name or an object), or a mapping by column. Text columns
+    `given` is "auto", one family for all number columns (a name or an object), or a mapping by column. Text columns
     take "multinomial", "bernoulli" or "complement"; number columns that take one of them count words and are one group.
     A column of two values that takes "bernoulli" is counted as a category.
     """
-    chosen = _chosen(schema, requested)
+    chosen = _chosen(schema, given)
     factors: list[Factor] = []
     for family, columns in chosen:
         if columns[0] in schema.texts:
@@ -71,36 +71,34 @@ def factors_for(schema: Schema, requested: Families = "auto") -> tuple[Factor, .
     return tuple(factors)
 
 
-def _chosen(schema: Schema, requested: Families) -> list[tuple[Any, tuple[str, ...]]]:
+def _chosen(schema: Schema, given: Families) -> list[tuple[Any, tuple[str, ...]]]:
     """The columns of each family, numbers before texts; no work is done for each column unless columns are named."""
-    requested = requested.families if isinstance(requested, Selection) else requested
-    if isinstance(requested, Mapping):
-        return _by_name(schema, requested)
-    if not isinstance(requested, str) and not hasattr(requested, "log_density"):
-        raise ParameterError(f"families is {requested!r}", fix="write a name, a family, or {column: family, ...}")
+    given = given.families if isinstance(given, Selection) else given
+    if isinstance(given, Mapping):
+        return _by_name(schema, given)
+    if not isinstance(given, str) and not hasattr(given, "log_density"):
+        raise ParameterError(f"families is {given!r}", fix="write a name, a family, or {column: family, ...}")
     kinds = dict.fromkeys(form.kind for form in schema.forms)
     by_kind = [(family, schema.of_kind(kind)) for kind, family in _standard(kinds)]
-    if requested == "auto":
+    if given == "auto":
         return by_kind
-    names = schema.texts if requested in TEXT_MODELS and not schema.numbers else schema.numbers
+    names = schema.texts if given in TEXT_MODELS and not schema.numbers else schema.numbers
     known = ("auto", "select", *number_families(), *TEXT_MODELS, *_OF_LABELS)
-    if not names and isinstance(requested, str) and requested not in known:
-        raise ParameterError(
-            f"there is no family {requested!r}", fix=f"choose one of {', '.join(dict.fromkeys(known))}"
-        )
-    selected = [(_family(schema, names[0], requested), names)] if names else []
+    if not names and isinstance(given, str) and given not in known:
+        raise ParameterError(f"there is no family {given!r}", fix=f"choose one of {', '.join(dict.fromkeys(known))}")
+    selected = [(_family(schema, names[0], given), names)] if names else []
     return [*selected, *(each for each in by_kind if each[1] == schema.texts != names)]
 
 
-def flags_as_numbers(requested: Families) -> bool | list[str]:
+def flags_as_numbers(given: Families) -> bool | list[str]:
     """The columns that stay numbers though they hold 0 and 1 only, as their family is one of numbers; True for all.
 
     >>> flags_as_numbers("auto"), flags_as_numbers("normal"), flags_as_numbers({"a": "poisson", "b": "bernoulli"})
     (False, True, ['a'])
     """
-    if isinstance(requested, Mapping):
-        return [name for name, family in requested.items() if getattr(family, "name", family) not in _OF_LABELS]
-    return not isinstance(requested, Selection) and not (isinstance(requested, str) and requested in ("auto", "select"))
+    if isinstance(given, Mapping):
+        return [name for name, family in given.items() if getattr(family, "name", family) not in _OF_LABELS]
+    return not isinstance(given, Selection) and not (isinstance(given, str) and given in ("auto", "select"))
 
 
 def _standard(kinds: Iterable[Kind]) -> list[tuple[Kind, Any]]:
@@ -111,11 +109,11 @@ def _standard(kinds: Iterable[Kind]) -> list[tuple[Kind, Any]]:
     return [*found, *texts]
 
 
-def _by_name(schema: Schema, requested: Mapping[str, Any]) -> list[tuple[Any, tuple[str, ...]]]:
+def _by_name(schema: Schema, given: Mapping[str, Any]) -> list[tuple[Any, tuple[str, ...]]]:
     standard = dict(_standard({form.kind for form in schema.forms}))
     family_of: dict[str, Any] = {name: standard.get(schema[name].kind) for name in schema.used}
     names = dict.fromkeys(each.name for each in schema)
-    for name, family in requested.items():
+    for name, family in given.items():
         column = name if name in names else find_name(name, names, where="the table")
         if column not in family_of:
             raise ParameterError(
@@ -144,13 +142,13 @@ def _family(schema: Schema, column: str, family: Any) -> Any:
     return found
 
 
-def check_flags(schema: Schema, requested: Families, statistics: Product) -> None:
+def check_flags(schema: Schema, given: Families, statistics: Product) -> None:
     """Check that a category with the family "bernoulli" has at most two levels, declared or seen."""
-    if not isinstance(requested, Mapping):
+    if not isinstance(given, Mapping):
         return
     counted = statistics.parts.get("categories")
     names = dict.fromkeys(each.name for each in schema)
-    for name, family in requested.items():
+    for name, family in given.items():
         column = name if name in names else find_name(name, names, where="the table")
         if counted is None or column not in schema.categories or getattr(family, "name", family) != "bernoulli":
             continue

@@ -22,8 +22,8 @@ from bayeswise.models.regression.row_blocks import Rows, in_own_order
 from bayeswise.models.regression.solving.exact_sums import (
     MOST_WEIGHTS,
     SLOPES,
-    SummedLoss,
-    SummedRows,
+    ExactLoss,
+    RowSums,
     are_many,
 )
 from bayeswise.models.regression.solving.folds import SCALES, SCALES_OF_NOISE, dealt, least_loss
@@ -131,12 +131,12 @@ def uses_sums(n_rows: int, n_features: int, settings: LinearSettings) -> bool:
     return by_sums and are_many(n_rows, n_features) and n_features < MOST_WEIGHTS
 
 
-def fit_by_sums(features: Features, rows: SummedRows, target: Moments, settings: LinearSettings) -> IteratedModel:
+def fit_by_sums(features: Features, rows: RowSums, target: Moments, settings: LinearSettings) -> IteratedModel:
     """Weights for counts and times by Newton's method, each step of which needs exact sums over rows."""
     name = features.schema.target.name if features.schema.target else "y"
     refuse_extreme([name], target.stddev()[0], *SPREADS)
     mean = float(target.mean()[0, 0])
-    loss = SummedLoss(rows, (1, len(features.names) + 1), intercept=settings.fit_intercept)
+    loss = ExactLoss(rows, (1, len(features.names) + 1), intercept=settings.fit_intercept)
     few = LogLinkLoss(*rows.few(), settings)
     share = float(np.sqrt(rows.total_weight / few.rows.total_weight)) if few.rows.n_rows else 1.0
 

@@ -193,9 +193,9 @@ def _number_problem(column: Column, profile: ColumnProfile) -> BayeswiseError | 
         )
     invalid = evidence.invalid(profile)
     if evidence.too_many_invalid(invalid, profile.present):
-        taken = "is declared a number" if column.reason == "asked for" else "looks like numbers"
+        taken = "is declared numeric" if column.reason == "asked for" else "looks numeric"
         return SchemaError(
-            f"column {column.name!r} {taken}, but {invalid:,} of its {profile.present:,} cells are not numeric: "
+            f"column {column.name!r} {taken}, but {invalid:,} of its {profile.present:,} cells are not: "
             + places_of(profile.invalid_examples, invalid),
             fix=f"correct these cells, or {keep(column.name, 'category')}",
         )

@@ -37,17 +37,15 @@ class Names:
     def find(self, name: object, role: str = "column") -> str:
         return find_name(str(name), self.names, where=self.where, role=role)
 
-    def keyed(self, overrides: Mapping[str, Any]) -> dict[str, Any]:
+    def keyed(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """The overrides, by the names of the table."""
-        return {self.find(name): value for name, value in overrides.items()}
+        return {self.find(name): value for name, value in given.items()}
 
-    def mapped(self, overrides: Any, what: str) -> dict[str, Any]:
+    def mapped(self, given: Any, what: str) -> dict[str, Any]:
         """Overrides that are a mapping by column, or None."""
-        if overrides is not None and not isinstance(overrides, Mapping):
-            raise ParameterError(
-                f"{what} is {overrides!r}, not a mapping by column", fix=f"write {what}={{column: ...}}"
-            )
-        return self.keyed(overrides or {})
+        if given is not None and not isinstance(given, Mapping):
+            raise ParameterError(f"{what} is {given!r}, not a mapping by column", fix=f"write {what}={{column: ...}}")
+        return self.keyed(given or {})
 
 
 class SchemaOverrides(TypedDict, total=False):

@@ -8,7 +8,7 @@ pool.py       cells as they were written, fingerprint, labels; the files of a se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -132,14 +132,12 @@ def run(
             reason = labelling.run()
         except KeyboardInterrupt:
             session.refresh()  # an answer may be in the journal and nowhere else yet
-            _end(labelling, kept, "Interrupted.", report)
+            _end(labelling, kept, "Interrupted.")
             raise
-        _end(labelling, kept, reason, report)
+        _end(labelling, kept, reason)
 
 
-def _end(
-    labelling: Labelling, kept: SessionFiles, reason: str, report: Callable[[dict[str, Any]], None] | None
-) -> None:
+def _end(labelling: Labelling, kept: SessionFiles, reason: str) -> None:
     n_answers = labelling.session.n_answers
     answers = "1 answer is" if n_answers == 1 else f"{n_answers:,} answers are"
     try:
@@ -151,8 +149,8 @@ def _end(
             f"{answers} safe in {kept.journal}; run the same command to write the table and the model.",
         )
         raise
-    if report is not None:
-        report({"end": {"reason": reason, "n_labels": n_answers, **saved}})
+    if labelling.report is not None:
+        labelling.report({"end": {"reason": reason, "n_labels": n_answers, **saved}})
         return
     say("", reason, f"{answers} saved; {saved['labelled']} and {saved['model']} are up to date.")
     say("Run the same command to continue.")

@@ -51,11 +51,11 @@ def predict(
     null = reader.null if reader.null is not None else list(null_words_for(network))
     source = replace(reader, null=null).open(files, once=True)
     kept, opaque = kept_columns(output.keep, source.columns, source.description)
-    predicted = _predicted(network, nodes, [column.name for column in source.columns])
-    layout = _Layout.of(network, predicted, kept, proba)
+    chosen = _chosen(network, nodes, [column.name for column in source.columns])
+    layout = _Layout.of(network, chosen, kept, proba)
     with Bar(f"predicting {source.description}", shown=output.out is not None) as bar:
         watched = reading.Watched(source, bar, also=kept)
-        about = {"nodes": predicted, "states": {name: list(network.states(name)) for name in predicted}}
+        about = {"nodes": chosen, "states": {name: list(network.states(name)) for name in chosen}}
         text = written.text(
             source,
             _schema(network),
@@ -66,9 +66,7 @@ def predict(
         )
         write_rows(_rows(network, watched, layout), layout.names, text, output.out)
     say(*(f"{name}: lists and bytes are not cells of a text table; left out." for name in opaque))
-    renamed = [
-        f"{node!r} in {answer!r}" for node, answer in zip(predicted, layout.answers, strict=True) if node != answer
-    ]
+    renamed = [f"{node!r} in {answer!r}" for node, answer in zip(chosen, layout.answers, strict=True) if node != answer]
     say(*([f"The table has these columns already: the answer for {', '.join(renamed)}."] if renamed else []))
     if output.is_file:
         say(f"Saved {output.out}: {watched.rows:,} rows, answers in {', '.join(layout.answers)}.")
@@ -101,7 +99,7 @@ class _Layout:
         return cls(tuple(kept), tuple(nodes), answers, tuple(shares))
 
 
-def _predicted(network: BeliefNetwork, nodes: list[str] | None, columns: Sequence[str]) -> list[str]:
+def _chosen(network: BeliefNetwork, nodes: list[str] | None, columns: Sequence[str]) -> list[str]:
     """The nodes that were named, or those without a column."""
     if nodes:
         return list(dict.fromkeys(network.names[network.place(name)] for name in nodes))

@@ -228,7 +228,7 @@ def share_to_start(n_rows: int, total_weight: float, n_features: int) -> float:
 
 
 # -- a loss by exact sums --------------------------------------------------------------------------------------
-class SummedRows(Protocol):
+class RowSums(Protocol):
     """Rows, here or elsewhere, that answer with sums."""
 
     @property
@@ -279,10 +279,10 @@ class RowsHere:
         return derivatives(self.rows, self.target, weights, self.likelihood)
 
 
-class SummedLoss:
+class ExactLoss:
     """The loss as exact sums over rows, computed once for each weights."""
 
-    def __init__(self, rows: SummedRows, shape: tuple[int, int], *, intercept: bool) -> None:
+    def __init__(self, rows: RowSums, shape: tuple[int, int], *, intercept: bool) -> None:
         self.rows, self.shape, self.intercept = rows, shape, intercept
         self._last: tuple[bytes, Point, Derivatives] | None = None
 

@@ -18,7 +18,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.regression.features import Features, refuse_no_room
 from bayeswise.models.regression.row_blocks import Rows, in_own_order
 from bayeswise.models.regression.solving.conjugate_gradients import minimise_softmax
-from bayeswise.models.regression.solving.exact_sums import MOST_WEIGHTS, SummedLoss, SummedRows, are_many
+from bayeswise.models.regression.solving.exact_sums import MOST_WEIGHTS, ExactLoss, RowSums, are_many
 from bayeswise.models.regression.solving.folds import SCALES, dealt, least_loss
 from bayeswise.models.regression.solving.many_columns import (
     ManyColumnsLoss,
@@ -112,14 +112,14 @@ def fit_logistic(
     )
 
 
-def _vectors(loss: SoftmaxLoss | ManyColumnsLoss | SummedLoss, weights: FloatArray, s: LogisticSettings) -> FloatArray:
+def _vectors(loss: SoftmaxLoss | ManyColumnsLoss | ExactLoss, weights: FloatArray, s: LogisticSettings) -> FloatArray:
     """(n_vectors, n) the weights; of all equally good or nearly as good ones, those of least squares."""
     found = weights.reshape(loss.shape)
     return found - found.mean(axis=0) if loss.n_vectors > 1 and s.prior in ("gaussian", None) else found
 
 
 def _about_weights(
-    loss: SoftmaxLoss | SummedLoss,
+    loss: SoftmaxLoss | ExactLoss,
     settings: LogisticSettings,
     scale: float,
     point: Point,
@@ -309,12 +309,10 @@ def uses_sums(n_rows: int, n_features: int, n_classes: int, settings: LogisticSe
 
 
 def fit_by_sums(
-    rows: SummedRows, n_classes: int, settings: LogisticSettings, *, only_weights: bool = False
+    rows: RowSums, n_classes: int, settings: LogisticSettings, *, only_weights: bool = False
 ) -> LogisticFit | None:
     """Maximum a posteriori; None where sums cannot show whether there is one: a flat prior and loss."""
-    loss = SummedLoss(
-        rows, (1 if n_classes == 2 else n_classes, len(rows.centre) + 1), intercept=settings.fit_intercept
-    )
+    loss = ExactLoss(rows, (1 if n_classes == 2 else n_classes, len(rows.centre) + 1), intercept=settings.fit_intercept)
 
     def top(scale: float, start: FloatArray) -> tuple[Point, Certificate]:
         penalty = Penalty(settings.prior, scale, loss.is_intercept, settings.df)
@@ -347,7 +345,7 @@ def _near(sample: SoftmaxLoss, settings: LogisticSettings, scale: float, total_w
     return minimise(sample, penalty, sample.start(), tolerance=ROUGHLY, most_iterations=settings.max_iter)[0].weights
 
 
-def _is_flat(loss: SummedLoss, point: Point) -> bool:
+def _is_flat(loss: ExactLoss, point: Point) -> bool:
     """Whether the loss hardly bends in some direction, other than a shift of all classes."""
     n_vectors, n = loss.shape
     total = loss.rows.total_weight
