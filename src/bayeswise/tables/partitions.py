@@ -52,11 +52,11 @@ class Pass(ABC, Generic[T]):
 
     @abstractmethod
     def of(self, source: Source) -> T:
-        """What one partition says."""
+        """The answer of one partition."""
 
     @abstractmethod
     def merged(self, one: T, other: T) -> T:
-        """What two of them say together, whatever their order."""
+        """The merged answer of two of them, in any order."""
 
     @property
     def types(self) -> tuple[type, ...]:
@@ -192,7 +192,7 @@ class NearSource:
 
 # -- on the workers -------------------------------------------------------------------------------------------
 def answer(work: Pass[Any], opened: Callable[[], Source], partition: int) -> bytes:
-    """What one partition says, or what is wrong with it."""
+    """The answer of one partition, or its error."""
     try:
         with alone():
             return _packed(1, work.of(opened()), None)
@@ -201,7 +201,7 @@ def answer(work: Pass[Any], opened: Callable[[], Source], partition: int) -> byt
 
 
 def merge(work: Pass[Any], answers: Iterable[bytes]) -> bytes:
-    """What all of them say together; of problems that of the first partition."""
+    """The merged answers of all of them; of errors that of the first partition."""
     read = (_read(work, each) for each in answers)
     return _packed(*reduce(lambda one, other: _both(work, one, other), read))
 
@@ -228,7 +228,7 @@ def _read(work: Pass[Any], data: bytes) -> _Answer:
 
 # -- where the pass was started -------------------------------------------------------------------------------
 def found(work: Pass[T], answer: bytes) -> tuple[int, T]:
-    """The number of partitions, and what they say together; a problem is raised."""
+    """The number of partitions, and their merged answer; an error is raised."""
     n_partitions, value, problem = _read(work, answer)
     if problem is not None:
         _raise(n_partitions, *problem)

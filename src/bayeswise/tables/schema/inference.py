@@ -124,7 +124,7 @@ def _to_profile(overrides: Overrides, quick: Collection[str]) -> list[str]:
 def _of_one_pass(
     source: SpreadSource | NearSource, overrides: Overrides
 ) -> tuple[dict[str, Column], Mapping[str, ColumnProfile]]:
-    """What extremes say and the profiles of all other columns, by one pass.
+    """The columns inferred from extremes and the profiles of all others, by one pass.
 
     There is a second one over columns whose numbers look plain in each partition, and are not in all of them together:
     numbers of rows in a shuffled table, or beyond 2**53 in some rows.

@@ -261,7 +261,7 @@ def label_type_of(labels: Iterable[Label]) -> LabelType:
 
 
 def as_label(cell: Label, label_type: LabelType, *, textual: bool) -> Label | None:
-    """The cell as a label of the type, None if it is none; text is parsed only if it comes from a text file.
+    """The cell as a label of the type, None if it is not one; text is parsed only if it comes from a text file.
 
     >>> as_label("7", "integer", textual=True), as_label("7", "text", textual=True)
     (7, '7')

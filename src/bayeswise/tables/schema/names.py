@@ -23,7 +23,7 @@ def normal_name(name: str) -> str:
 
 
 def are_plain(names: Sequence[str]) -> bool:
-    """Whether the names are ASCII without blanks around and all differ: thousands of them are seen at once.
+    """Whether the names are ASCII without blanks around and all differ: thousands of them are checked at once.
 
     >>> are_plain(["x0", "x1"]), are_plain(["x0", "x0"]), are_plain(["x0", " x1"]), are_plain(["x0", ""])
     (True, False, False, False)

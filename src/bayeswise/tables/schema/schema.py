@@ -363,7 +363,7 @@ def positions_in(names: Sequence[str], some: Sequence[str]) -> IntArray:
 
 
 def _check_names(names: Sequence[Any]) -> None:
-    """Each name is text that says something; thousands of plain ones are seen at once."""
+    """Refuse names that are not text or are blank; thousands of plain ones are checked at once."""
     if not set(map(type, names)) <= {str} or not are_plain(names):
         for name in names:
             _check_name(name)

@@ -71,7 +71,7 @@ def _opened(table: Any, options: Options) -> Source:
 
 
 def refuse(options: Options, names: Sequence[str], what: str) -> None:
-    """Options that say nothing about this kind of table are not passed over."""
+    """Refuse options that do not apply to this kind of table."""
     for name in names:
         if getattr(options, name) is not None:
             raise ParameterError(f"{_TYPED.get(name, name)} does not apply to {what}", fix="leave it out")

@@ -193,7 +193,7 @@ def _same_types() -> set[Any]:
 
 # -- what the footer says -------------------------------------------------------------------------------------
 def footer_of(path: Path) -> _kernels.ParquetFooter | None:
-    """What a file says of itself; None for one that is not whole."""
+    """The footer of a file; None for an incomplete one."""
     size = _n_bytes_of_footer(path)
     if size == 0:
         return None
@@ -207,7 +207,7 @@ def footer_of(path: Path) -> _kernels.ParquetFooter | None:
 
 
 def _n_bytes_of_footer(path: Path) -> int:
-    """How long the footer is, by what the file says; 0 for a file that is not whole."""
+    """The length of the footer, as the file states it; 0 for an incomplete file."""
     try:
         with path.open("rb") as file:
             file.seek(-8, os.SEEK_END)
