@@ -142,7 +142,7 @@ class Tab:
     page: Page
     served: Served
     complaints: list[str] = field(default_factory=list)
-    asked: list[str] = field(default_factory=list)
+    requested: list[str] = field(default_factory=list)
 
     def open(self, path: str) -> Page:
         self.page.goto(self.served.home + path)
@@ -161,13 +161,13 @@ def opened(browser: Browser, served: Served) -> Iterator[Tab]:
     tab = Tab(context.new_page(), served)
     tab.page.on("console", lambda message: message.type == "error" and tab.complaints.append(message.text))
     tab.page.on("pageerror", lambda error: tab.complaints.append(str(error)))
-    tab.page.on("request", lambda request: tab.asked.append(request.url))
+    tab.page.on("request", lambda request: tab.requested.append(request.url))
     tab.page.goto(served.url)
     expect(tab.page.get_by_role("heading", level=1)).to_be_visible()
     yield tab
     context.close()
     assert tab.complaints == []
-    assert [url for url in tab.asked if not url.startswith((served.home, "data:"))] == []
+    assert [url for url in tab.requested if not url.startswith((served.home, "data:"))] == []
 
 
 @pytest.fixture

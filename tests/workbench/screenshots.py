@@ -72,17 +72,17 @@ def main() -> None:
     parser.add_argument("names", nargs="*", metavar="PAGE", help=", ".join(PAGES))
     parser.add_argument("--to", type=Path, default=Path(tempfile.gettempdir()) / "bayeswise-screenshots")
     parser.add_argument("--width", type=int, action="append", help="pixels (360, 1280 and 3840)")
-    asked = parser.parse_args()
-    asked.to.mkdir(parents=True, exist_ok=True)
+    options = parser.parse_args()
+    options.to.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as folder, sync_playwright() as playwright:
         served = Served.started(prepared(Path(folder) / "work"))
         browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
         try:
-            taken(browser, served, asked.to, asked.names or list(PAGES), asked.width or list(WIDTHS))
+            taken(browser, served, options.to, options.names or list(PAGES), options.width or list(WIDTHS))
         finally:
             browser.close()
             served.end()
-    print(f"Saved pictures in {asked.to}.")
+    print(f"Saved pictures in {options.to}.")
 
 
 if __name__ == "__main__":

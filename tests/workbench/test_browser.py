@@ -61,7 +61,7 @@ def test_hostile_names_are_text_on_every_page(tab: Tab) -> None:
         f"/label?{urlencode({'table': table, 'target': hostile, 'classes': f'{label},ok', 'session': 'hostile'})}"
     ]
     networks = ({"network": "<em>.net", "node": label}, {"network": "<em>.net", "view": "edit", "node": label})
-    pages += [f"/network?{urlencode(asked)}" for asked in (*networks, {"view": "learn", "table": table})]
+    pages += [f"/network?{urlencode(options)}" for options in (*networks, {"view": "learn", "table": table})]
     for path in pages:
         page = tab.open(path)
         expect(page.locator("[aria-busy=true]")).to_have_count(0)

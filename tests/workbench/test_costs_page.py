@@ -22,9 +22,9 @@ def credit(folder: Path) -> Path:
 
 
 def test_posteriors_come_once_as_bytes(client: TestClient, credit: Path) -> None:
-    asked = {"model": "credit.bayeswise", "table": "credit-test.csv"}
-    view = client.get("/api/costs/rows", params=asked).json()
-    data = client.get("/api/costs/rows.bin", params=asked).content
+    request = {"model": "credit.bayeswise", "table": "credit-test.csv"}
+    view = client.get("/api/costs/rows", params=request).json()
+    data = client.get("/api/costs/rows.bin", params=request).content
     n, k = view["rows"], len(view["states"])
     assert len(data) == view["bytes"] == 8 * n * k + 8 * n + 8 * n * len(view["columns"]) + 4 * n
     posterior = np.frombuffer(data, "<f8", n * k).reshape(n, k)
@@ -35,9 +35,9 @@ def test_posteriors_come_once_as_bytes(client: TestClient, credit: Path) -> None
 
 
 def test_rows_that_were_learned_are_left_out_one_by_one(client: TestClient, folder: Path) -> None:
-    asked = {"model": "golf.bayeswise", "table": "golf.csv"}
-    assert client.get("/api/costs/rows", params=asked).json()["how"] == "leave-one-out"
-    posterior = np.frombuffer(client.get("/api/costs/rows.bin", params=asked).content, "<f8", 28).reshape(14, 2)
+    request = {"model": "golf.bayeswise", "table": "golf.csv"}
+    assert client.get("/api/costs/rows", params=request).json()["how"] == "leave-one-out"
+    posterior = np.frombuffer(client.get("/api/costs/rows.bin", params=request).content, "<f8", 28).reshape(14, 2)
     assert (posterior == bw.load(folder / "golf.bayeswise").leave_one_out(str(folder / "golf.csv"))).all()
 
 
@@ -47,8 +47,8 @@ def test_a_table_without_the_target_has_posteriors_too(client: TestClient) -> No
 
 
 def test_costs_are_those_of_check(client: TestClient, credit: Path, bayeswise: Callable[..., Any]) -> None:
-    asked = {"model": "credit.bayeswise", "table": "credit-test.csv", "decision": "credit.toml"}
-    facts = client.post("/api/costs/evaluate", json=asked).json()["facts"]
+    request = {"model": "credit.bayeswise", "table": "credit-test.csv", "decision": "credit.toml"}
+    facts = client.post("/api/costs/evaluate", json=request).json()["facts"]
     said = bayeswise(
         *("check", credit / "credit.bayeswise", credit / "credit-test.csv"),
         *("--costs", credit / "credit.toml", "--json"),
@@ -75,9 +75,9 @@ def test_a_decision_file_is_read_changed_and_saved(client: TestClient, folder: P
 
 def test_two_tabs_that_save_at_once_do_not_lose_what_the_other_wrote(client: TestClient) -> None:
     view = client.get("/api/decision?file=credit.toml").json()
-    asked = {"file": "credit.toml", "version": view["version"], "document": view["document"]}
-    asked["document"]["costs"]["ask"] = {"yes": 7, "no": 7}
-    answers = [client.put("/api/decision", json=asked).status_code for _ in range(2)]
+    request = {"file": "credit.toml", "version": view["version"], "document": view["document"]}
+    request["document"]["costs"]["ask"] = {"yes": 7, "no": 7}
+    answers = [client.put("/api/decision", json=request).status_code for _ in range(2)]
     assert answers == [200, 409]
 
 
@@ -114,17 +114,17 @@ def test_any_name_survives_the_file(client: TestClient) -> None:
 
 
 def test_no_costs_at_all_are_refused(client: TestClient, credit: Path) -> None:
-    asked = {"model": "credit.bayeswise", "table": "credit-test.csv", "costs": {}}
-    assert client.post("/api/costs/evaluate", json=asked).status_code == 422
+    request = {"model": "credit.bayeswise", "table": "credit-test.csv", "costs": {}}
+    assert client.post("/api/costs/evaluate", json=request).status_code == 422
 
 
 def test_capacity_gives_the_rows_prices_and_costs_of_decide(
     client: TestClient, credit: Path, bayeswise: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     document = client.get("/api/decision", params={"file": "credit.toml"}).json()["document"]
-    asked = {"model": "credit.bayeswise", "table": "credit-test.csv", "file": "credit.toml", "document": document}
+    request = {"model": "credit.bayeswise", "table": "credit-test.csv", "file": "credit.toml", "document": document}
     limits = {"ask": {"rows": 40}, "lend": {"share": 0.5}}
-    view = client.post("/api/costs/limited", json={**asked, "at_most": limits}).json()
+    view = client.post("/api/costs/limited", json={**request, "at_most": limits}).json()
     assert view["same_as"]["shell"] == (
         "bayeswise decide credit.bayeswise credit-test.csv --costs credit.toml --at-most ask=40 --at-most lend=50%"
     )
@@ -156,7 +156,7 @@ def test_limits_that_cannot_be_kept_are_refused(
     client: TestClient, credit: Path, at_most: dict[str, Any], word: str
 ) -> None:
     document = client.get("/api/decision", params={"file": "credit.toml"}).json()["document"]
-    asked = {"model": "credit.bayeswise", "table": "credit-test.csv", "document": document, "at_most": at_most}
-    answer = client.post("/api/costs/limited", json=asked)
+    request = {"model": "credit.bayeswise", "table": "credit-test.csv", "document": document, "at_most": at_most}
+    answer = client.post("/api/costs/limited", json=request)
     assert 400 <= answer.status_code < 500
     assert word in answer.json()["what"] and answer.json()["fix"]

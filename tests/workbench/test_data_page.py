@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 from bayeswise.workbench.pages.data import SAMPLE
 
 
-def asked(client: TestClient, **options: Any) -> dict[str, Any]:
+def answer_of(client: TestClient, **options: Any) -> dict[str, Any]:
     answer = client.get("/api/data", params=options)
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
@@ -20,7 +20,7 @@ def asked(client: TestClient, **options: Any) -> dict[str, Any]:
 
 
 def test_the_golf_table_has_five_days_without_golf_and_nine_with(client: TestClient) -> None:
-    golf = asked(client, table="golf.csv", target="play")
+    golf = answer_of(client, table="golf.csv", target="play")
     assert golf["rows"] == 14
     assert golf["classes"] == [{"label": "no", "rows": 5}, {"label": "yes", "rows": 9}]
     outlook = next(column for column in golf["columns"] if column["name"] == "outlook")
@@ -31,7 +31,7 @@ def test_the_golf_table_has_five_days_without_golf_and_nine_with(client: TestCli
 
 
 def test_a_view_shows_the_command_that_prints_the_same(client: TestClient) -> None:
-    golf = asked(client, table="golf.csv", target="play", ignore=["wind"], category=["outlook"])
+    golf = answer_of(client, table="golf.csv", target="play", ignore=["wind"], category=["outlook"])
     assert golf["same_as"]["shell"] == "bayeswise look golf.csv --target play --category outlook --ignore wind"
     assert (
         "bw.fit('golf.csv', target='play', kinds={'outlook': 'category'}, ignore=['wind'])" in golf["same_as"]["python"]
@@ -39,7 +39,7 @@ def test_a_view_shows_the_command_that_prints_the_same(client: TestClient) -> No
 
 
 def test_what_the_user_says_about_a_column_beats_what_was_inferred(client: TestClient) -> None:
-    columns = asked(client, table="credit.csv", target="repaid", category=["income"], ignore=["amount"])["columns"]
+    columns = answer_of(client, table="credit.csv", target="repaid", category=["income"], ignore=["amount"])["columns"]
     assert {c["name"]: c["kind"] for c in columns if c["chosen"]} == {"income": "category", "amount": "ignored"}
 
 
@@ -47,7 +47,7 @@ def test_counts_are_exact_and_pictures_are_of_a_sample(client: TestClient, folde
     rows = 3 * SAMPLE + 1
     lines = (f"{row % 7},{'a' if row % 2 else 'b'}" for row in range(rows))
     (folder / "long.csv").write_text("size,kind\n" + "\n".join(lines) + "\n")
-    long = asked(client, table="long.csv", target="kind")
+    long = answer_of(client, table="long.csv", target="kind")
     assert long["rows"] == rows
     assert sum(each["rows"] for each in long["classes"]) == rows
     assert SAMPLE / 2 < long["drawn_rows"] <= SAMPLE
@@ -58,7 +58,7 @@ def test_different_values_are_counted_or_said_to_be_estimated(client: TestClient
     numbers = [f"{row % 9_999 / 8:.3f}" for row in range(40_000)]
     odd = ["unknown", *numbers[1:]]
     (folder / "decimals.csv").write_text("x,odd\n" + "\n".join(map("{},{}".format, numbers, odd)) + "\n")
-    x, odd_numbers = asked(client, table="decimals.csv")["columns"]
+    x, odd_numbers = answer_of(client, table="decimals.csv")["columns"]
     assert (x["distinct"], x["distinct_exact"]) == (9_999, True)
     assert not odd_numbers["distinct_exact"]  # words among the numbers: only the profile has seen them
     assert odd_numbers["distinct"] == pytest.approx(10_000, rel=0.1)
@@ -67,12 +67,12 @@ def test_different_values_are_counted_or_said_to_be_estimated(client: TestClient
 def test_a_warning_offers_its_remedies(client: TestClient, folder: Path) -> None:
     cells = ["3a", *map(str, range(400))]
     (folder / "odd.csv").write_text("age,y\n" + "".join(f"{cell},{i % 2}\n" for i, cell in enumerate(cells)))
-    warnings = asked(client, table="odd.csv", target="y")["warnings"]
+    warnings = answer_of(client, table="odd.csv", target="y")["warnings"]
     age = next(warning for warning in warnings if warning["column"] == "age")
     assert age["invalid"] == ["3a"]
     assert not [
         w
-        for w in asked(client, table="odd.csv", target="y", null=["3a"])["warnings"]
+        for w in answer_of(client, table="odd.csv", target="y", null=["3a"])["warnings"]
         if w["column"] == "age" and w["invalid"]
     ]
 

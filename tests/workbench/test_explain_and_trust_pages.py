@@ -39,12 +39,12 @@ def test_an_action_is_explained_by_its_costs(client: TestClient, folder: Path) -
     bw.fit(str(folder / "credit.csv"), target="repaid", model="naive-bayes").save(folder / "credit.bayeswise")
     rows = client.get("/api/rows", params={"table": "credit-test.csv", "start": 2, "count": 1}).json()
     cells = dict(zip(rows["columns"], rows["rows"][0], strict=True))
-    asked = {"model": "credit.bayeswise", "cells": cells, "decision": "credit.toml"}
-    action = client.post("/api/explain", json=asked).json()["action"]
+    request = {"model": "credit.bayeswise", "cells": cells, "decision": "credit.toml"}
+    action = client.post("/api/explain", json=request).json()["action"]
     assert action["action"] == min(action["expected_cost"], key=action["expected_cost"].__getitem__)
     del cells["history"]
-    asked = {"model": "credit.bayeswise", "cells": cells, "decision": "credit.toml"}
-    tests = client.post("/api/explain", json=asked).json()["action"]["tests"]
+    request = {"model": "credit.bayeswise", "cells": cells, "decision": "credit.toml"}
+    tests = client.post("/api/explain", json=request).json()["action"]["tests"]
     assert [test["column"] for test in tests] == ["history"]
 
 
@@ -64,8 +64,8 @@ def test_cells_that_no_row_had_are_named(client: TestClient, folder: Path) -> No
 
 def test_trust_is_what_the_report_is_drawn_from(client: TestClient, folder: Path) -> None:
     bw.fit(str(folder / "credit.csv"), target="repaid", model="naive-bayes").save(folder / "credit.bayeswise")
-    asked = {"model": "credit.bayeswise", "table": "credit-test.csv", "decision": "credit.toml"}
-    view = client.get("/api/trust", params=asked).json()
+    request = {"model": "credit.bayeswise", "table": "credit-test.csv", "decision": "credit.toml"}
+    view = client.get("/api/trust", params=request).json()
     found = bw.evaluate(bw.load(folder / "credit.bayeswise"), str(folder / "credit-test.csv"))
     assert view["rows"] == 500
     assert view["facts"]["cost_per_case"]["mean"] == pytest.approx(-341.12)

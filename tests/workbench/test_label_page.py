@@ -18,7 +18,7 @@ from tests.workbench.conftest import HOME
 START = {"table": "golf-tomorrow.csv", "target": "play", "session": "labels", "classes": ["no", "yes"]}
 
 
-def asked(client: TestClient, path: str, **body: Any) -> dict[str, Any]:
+def answer_of(client: TestClient, path: str, **body: Any) -> dict[str, Any]:
     answer = client.post(f"/api/label/{path}", json=body)
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
@@ -28,27 +28,27 @@ def asked(client: TestClient, path: str, **body: Any) -> dict[str, Any]:
 def test_a_session_from_the_first_case_to_the_table(
     client: TestClient, folder: Path, bayeswise: Callable[..., Any]
 ) -> None:
-    view = asked(client, "start", **START)
+    view = answer_of(client, "start", **START)
     first = view["case"]["row"]
     assert set(view["case"]["believed"]) == {"no", "yes"} and view["open"] == 3
-    view = asked(client, "answer", session="labels", row=first, label="yes")
+    view = answer_of(client, "answer", session="labels", row=first, label="yes")
     assert view["labels"] == 1
     late = client.post("/api/label/answer", json={"session": "labels", "row": first, "label": "no"})
     assert late.status_code == 409
-    view = asked(client, "answer", session="labels", row=view["case"]["row"], label="no")
-    view = asked(client, "answer", session="labels", row=view["case"]["row"], other="undo")
+    view = answer_of(client, "answer", session="labels", row=view["case"]["row"], label="no")
+    view = answer_of(client, "answer", session="labels", row=view["case"]["row"], other="undo")
     assert view["labels"] == 1
     wrong = client.post("/api/label/answer", json={"session": "labels", "row": view["case"]["row"], "label": "perhaps"})
     assert wrong.status_code == 400
-    end = asked(client, "end", session="labels")
+    end = answer_of(client, "end", session="labels")
     assert (end["labels"], end["labelled"]) == (1, "labels/labelled.csv")
     assert (folder / "labels" / "labelled.csv").read_text().splitlines()[1].endswith(",yes")
     assert {file["name"]: file["kind"] for file in client.get("/api/files").json()["files"]}["labels"] == "labels"
 
 
 def test_what_was_confirmed_is_there_after_a_kill(client: TestClient, folder: Path, access: Access) -> None:
-    view = asked(client, "start", **START)
-    view = asked(client, "answer", session="labels", row=view["case"]["row"], label="yes")
+    view = answer_of(client, "start", **START)
+    view = answer_of(client, "answer", session="labels", row=view["case"]["row"], label="yes")
     bench = Bench(Workspace(folder))
     with TestClient(guarded(bench, access), base_url=HOME) as other:
         other.headers["authorization"] = f"Bearer {access.token}"
@@ -62,7 +62,7 @@ def test_what_was_confirmed_is_there_after_a_kill(client: TestClient, folder: Pa
     again.process.kill()
     again.process.wait()
     sessions.close()
-    view = asked(client, "start", **START)
+    view = answer_of(client, "start", **START)
     assert view["labels"] == 1
 
 

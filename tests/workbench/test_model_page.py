@@ -27,9 +27,9 @@ def ended(client: TestClient, job: dict[str, Any], seconds: float = 60.0) -> dic
 
 
 def test_a_fit_in_the_background_writes_the_file_that_the_command_line_writes(client: TestClient, folder: Path) -> None:
-    asked: dict[str, Any] = {"table": "golf.csv", "target": "play", "output": "new.bayeswise"}
-    asked |= {"model": "naive-bayes", "settings": {"smoothing": 2.5}}
-    started = client.post("/api/fit", json=asked)
+    request: dict[str, Any] = {"table": "golf.csv", "target": "play", "output": "new.bayeswise"}
+    request |= {"model": "naive-bayes", "settings": {"smoothing": 2.5}}
+    started = client.post("/api/fit", json=request)
     assert started.status_code == 202, started.text
     job = ended(client, started.json())
     assert job["state"] == "done", job
@@ -45,17 +45,17 @@ def test_a_fit_in_the_background_writes_the_file_that_the_command_line_writes(cl
 
 
 def test_a_file_that_somebody_else_changed_is_not_replaced(client: TestClient, folder: Path) -> None:
-    asked = {"table": "golf.csv", "target": "play", "output": "golf.bayeswise"}
-    assert client.post("/api/fit", json=asked).status_code == 409
+    request = {"table": "golf.csv", "target": "play", "output": "golf.bayeswise"}
+    assert client.post("/api/fit", json=request).status_code == 409
     version = client.get("/api/model?model=golf.bayeswise").json()["version"]
-    assert ended(client, client.post("/api/fit", json={**asked, "version": version}).json())["state"] == "done"
+    assert ended(client, client.post("/api/fit", json={**request, "version": version}).json())["state"] == "done"
     bw.fit(str(folder / "golf.csv"), target="wind", model="naive-bayes").save(folder / "golf.bayeswise")
-    assert client.post("/api/fit", json={**asked, "version": version}).status_code == 409
+    assert client.post("/api/fit", json={**request, "version": version}).status_code == 409
 
 
 def test_a_job_that_fails_says_why(client: TestClient) -> None:
-    asked = {"table": "golf.csv", "target": "plya", "output": "new.bayeswise"}
-    job = ended(client, client.post("/api/fit", json=asked).json())
+    request = {"table": "golf.csv", "target": "plya", "output": "new.bayeswise"}
+    job = ended(client, client.post("/api/fit", json=request).json())
     assert job["state"] == "failed"
     assert "plya" in job["problem"]["what"] and "play" in job["problem"]["fix"]
 
@@ -72,8 +72,8 @@ def test_a_job_that_is_cancelled_leaves_nothing_and_the_server_goes_on(client: T
     rng = np.random.default_rng(0)
     lines = ["a,b,c,d,y", *(",".join(map(str, row)) for row in rng.integers(0, 9, size=(40_000, 5)))]
     (folder / "long.csv").write_text("\n".join(lines) + "\n")
-    asked = {"table": "long.csv", "target": "y", "output": "long.bayeswise", "model": "auto"}
-    job = client.post("/api/fit", json=asked).json()
+    request = {"table": "long.csv", "target": "y", "output": "long.bayeswise", "model": "auto"}
+    job = client.post("/api/fit", json=request).json()
     while client.get(f"/api/jobs/{job['id']}").json()["state"] == "queued":
         time.sleep(0.01)
     began = time.monotonic()
@@ -107,8 +107,8 @@ class TestLimits:
         return Limits(job_seconds=0.05)
 
     def test_a_job_that_takes_too_long_is_ended(self, client: TestClient) -> None:
-        asked = {"table": "golf.csv", "target": "play", "output": "new.bayeswise"}
-        job = ended(client, client.post("/api/fit", json=asked).json())
+        request = {"table": "golf.csv", "target": "play", "output": "new.bayeswise"}
+        job = ended(client, client.post("/api/fit", json=request).json())
         assert (job["state"], job["problem"]["error"]) == ("failed", "TimeLimit")
 
 
@@ -119,15 +119,15 @@ class TestMemory:
 
     @pytest.mark.skipif(sys.platform != "linux", reason="the memory of a process is bounded on Linux only")
     def test_a_job_that_takes_too_much_memory_ends_alone(self, client: TestClient) -> None:
-        asked = {"table": "golf.csv", "target": "play", "output": "new.bayeswise"}
-        job = ended(client, client.post("/api/fit", json=asked).json())
+        request = {"table": "golf.csv", "target": "play", "output": "new.bayeswise"}
+        job = ended(client, client.post("/api/fit", json=request).json())
         assert job["state"] == "failed"
         assert client.get("/api/files").status_code == 200
 
 
 def test_models_are_compared_by_rows_that_they_never_saw(client: TestClient) -> None:
-    asked = {"table": "golf.csv", "target": "play", "models": ["naive-bayes", "tan"], "folds": 3}
-    job = ended(client, client.post("/api/compare", json=asked).json())
+    request = {"table": "golf.csv", "target": "play", "models": ["naive-bayes", "tan"], "folds": 3}
+    job = ended(client, client.post("/api/compare", json=request).json())
     assert job["state"] == "done", job
     assert {line["model"] for line in job["result"]["models"]} == {"naive-bayes", "tan"}
 
@@ -154,8 +154,8 @@ def test_settings_are_listed_with_the_options_that_set_them(client: TestClient) 
 
 @pytest.mark.parametrize("settings", [{"output": "x"}, {"smoothing": "--force"}, {"-o": "x"}, {"smoothing=1 --x": 1}])
 def test_a_setting_is_never_another_option(client: TestClient, settings: dict[str, Any], folder: Path) -> None:
-    asked = {"table": "golf.csv", "target": "play", "output": "new.bayeswise", "settings": settings}
-    answer = client.post("/api/fit", json=asked)
+    request = {"table": "golf.csv", "target": "play", "output": "new.bayeswise", "settings": settings}
+    answer = client.post("/api/fit", json=request)
     if answer.status_code == 202:
         assert ended(client, answer.json())["state"] == "failed"
     else:

@@ -31,7 +31,7 @@ def sprinkler(folder: Path) -> Path:
     return folder / "sprinkler.bif"
 
 
-def asked(client: TestClient, **question: Any) -> dict[str, Any]:
+def answer_of(client: TestClient, **question: Any) -> dict[str, Any]:
     answer = client.post("/api/network/query", json={"network": "sprinkler.bif", **question})
     assert answer.status_code == 200, answer.text
     found: dict[str, Any] = answer.json()
@@ -41,7 +41,7 @@ def asked(client: TestClient, **question: Any) -> dict[str, Any]:
 def test_wet_grass_is_evidence_of_rain_by_hand(client: TestClient, sprinkler: Path) -> None:
     wet_and_rain = 0.2 * (0.99 * 0.8 + 0.01 * 0.99)
     wet_and_dry_sky = 0.8 * (0.6 * 0.0 + 0.4 * 0.9)
-    view = asked(client, evidence={"grass": "wet"}, target="rain")
+    view = answer_of(client, evidence={"grass": "wet"}, target="rain")
     assert view["beliefs"]["rain"][1] == pytest.approx(wet_and_rain / (wet_and_rain + wet_and_dry_sky))
     assert view["probability"] == pytest.approx(wet_and_rain + wet_and_dry_sky)
     assert set(view["worth"]) == {"sprinkler"}
@@ -49,9 +49,11 @@ def test_wet_grass_is_evidence_of_rain_by_hand(client: TestClient, sprinkler: Pa
 
 
 def test_not_this_state_and_likelihoods_are_evidence_too(client: TestClient, sprinkler: Path) -> None:
-    certain = asked(client, evidence={"grass": "wet"})
-    assert asked(client, excluded={"grass": ["dry"]})["beliefs"]["rain"] == pytest.approx(certain["beliefs"]["rain"])
-    soft = asked(client, soft={"rain": {"no": 1.0, "yes": 4.0}})["beliefs"]["rain"][1]
+    certain = answer_of(client, evidence={"grass": "wet"})
+    assert answer_of(client, excluded={"grass": ["dry"]})["beliefs"]["rain"] == pytest.approx(
+        certain["beliefs"]["rain"]
+    )
+    soft = answer_of(client, soft={"rain": {"no": 1.0, "yes": 4.0}})["beliefs"]["rain"][1]
     assert soft == pytest.approx(0.2 * 4 / (0.2 * 4 + 0.8))
 
 
@@ -75,7 +77,7 @@ def test_the_same_on_the_command_line_is_a_command_that_runs(
     import json
     import shlex
 
-    view = asked(client, evidence={"grass": "wet"}, soft={"sprinkler": {"on": 0.5, "off": 1.0}}, target="rain")
+    view = answer_of(client, evidence={"grass": "wet"}, soft={"sprinkler": {"on": 0.5, "off": 1.0}}, target="rain")
     monkeypatch.chdir(sprinkler.parent)
     said = bayeswise(*shlex.split(view["same_as"]["shell"])[1:], "--json")
     assert said.code == 0, said.err
@@ -97,9 +99,9 @@ def test_setting_a_node_is_not_observing_it(client: TestClient, sprinkler: Path,
     import json
     import shlex
 
-    seen = asked(client, evidence={"sprinkler": "on"}, target="rain")
-    done = asked(client, do={"sprinkler": "on"}, evidence={"grass": "wet"}, target="rain")
-    assert asked(client, do={"sprinkler": "on"})["beliefs"]["rain"][1] == pytest.approx(0.2)
+    seen = answer_of(client, evidence={"sprinkler": "on"}, target="rain")
+    done = answer_of(client, do={"sprinkler": "on"}, evidence={"grass": "wet"}, target="rain")
+    assert answer_of(client, do={"sprinkler": "on"})["beliefs"]["rain"][1] == pytest.approx(0.2)
     assert seen["beliefs"]["rain"][1] == pytest.approx(0.2 * 0.01 / (0.2 * 0.01 + 0.8 * 0.4))
     wet = {"yes": 0.2 * 0.99, "no": 0.8 * 0.9}
     assert done["beliefs"]["rain"][1] == pytest.approx(wet["yes"] / sum(wet.values()))
@@ -234,8 +236,8 @@ def test_the_table_of_a_node_says_what_each_row_is_about(client: TestClient, spr
 
 
 def test_a_network_is_learned_with_edges_that_are_forbidden(client: TestClient) -> None:
-    asked = {"table": "golf.csv", "output": "golf.bif", "forbid": [["humidity", "play"], ["play", "humidity"]]}
-    job = ended(client, client.post("/api/network/learn", json=asked).json())
+    request = {"table": "golf.csv", "output": "golf.bif", "forbid": [["humidity", "play"], ["play", "humidity"]]}
+    job = ended(client, client.post("/api/network/learn", json=request).json())
     assert job["state"] == "done", job
     edges = client.get("/api/network?network=golf.bif").json()["edges"]
     assert ["humidity", "play"] not in edges and ["play", "humidity"] not in edges
@@ -247,7 +249,7 @@ def test_learning_is_the_same_on_the_command_line_and_in_python(
     import json
     import shlex
 
-    asked = {
+    request = {
         "table": "golf.csv",
         "output": "golf.bif",
         "score": "aic",
@@ -257,12 +259,12 @@ def test_learning_is_the_same_on_the_command_line_and_in_python(
         "resamples": 5,
         "max_parents": 2,
     }
-    job = ended(client, client.post("/api/network/learn", json=asked).json())
+    job = ended(client, client.post("/api/network/learn", json=request).json())
     assert job["state"] == "done", job
     edges = [tuple(edge) for edge in job["result"]["edges"]]
     assert ("wind", "play") in edges and ("outlook", "play") not in edges
     assert all(0 <= each["support"] <= 1 for each in job["result"]["strengths"])
-    same = client.post("/api/network/learn/same_as", json=asked).json()
+    same = client.post("/api/network/learn/same_as", json=request).json()
     monkeypatch.chdir(folder)
     (folder / "golf.bif").unlink()
     said = bayeswise(*shlex.split(same["shell"])[1:], "--json")

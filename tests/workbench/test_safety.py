@@ -208,16 +208,16 @@ def test_a_server_on_a_real_socket_refuses_what_the_guard_refuses(shared: Served
     token = shared.url.partition("token=")[2]
     port = shared.port
 
-    def asked(*lines: str) -> str:
+    def answer_of(*lines: str) -> str:
         with socket.create_connection(("127.0.0.1", port), 10) as connection:
             connection.sendall("\r\n".join([*lines, "Connection: close", "", ""]).encode())
             return connection.makefile("rb").readline().decode()
 
     bearer = f"Authorization: Bearer {token}"
-    assert " 200 " in asked("GET /api/files HTTP/1.1", f"Host: 127.0.0.1:{port}", bearer)
-    assert " 421 " in asked("GET /api/files HTTP/1.1", "Host: evil.example", bearer)
-    assert " 401 " in asked("GET /api/files HTTP/1.1", f"Host: 127.0.0.1:{port}")
+    assert " 200 " in answer_of("GET /api/files HTTP/1.1", f"Host: 127.0.0.1:{port}", bearer)
+    assert " 421 " in answer_of("GET /api/files HTTP/1.1", "Host: evil.example", bearer)
+    assert " 401 " in answer_of("GET /api/files HTTP/1.1", f"Host: 127.0.0.1:{port}")
     upgrade = ("Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==")
-    assert " 101 " not in asked("GET /api/files HTTP/1.1", f"Host: 127.0.0.1:{port}", bearer, *upgrade)
+    assert " 101 " not in answer_of("GET /api/files HTTP/1.1", f"Host: 127.0.0.1:{port}", bearer, *upgrade)
     chunked = ("POST /api/v1/models/golf/predict HTTP/1.1", f"Host: 127.0.0.1:{port}", "Content-Length: 99999999999")
-    assert " 413 " in asked(*chunked, bearer)
+    assert " 413 " in answer_of(*chunked, bearer)

@@ -49,7 +49,7 @@ def credit(client: TestClient, folder: Path, monkeypatch: pytest.MonkeyPatch) ->
     return client
 
 
-def asked(client: TestClient, path: str, **fields: Any) -> dict[str, Any]:
+def answer_of(client: TestClient, path: str, **fields: Any) -> dict[str, Any]:
     answer = client.post(path, json=fields)
     assert answer.status_code == 200, answer.text
     return dict(answer.json())
@@ -68,7 +68,7 @@ def test_columns_are_looked_at_with_other_null_words_and_without_a_target(credit
 @pytest.mark.parametrize("decision", [None, "credit.toml", "elsewhere.toml"])
 def test_costs_and_trust_are_those_of_check(credit: TestClient, run: Run, table: str, decision: str | None) -> None:
     case = {"model": "credit.bayeswise", "table": table, "decision": decision}
-    view = asked(credit, "/api/costs/evaluate", **case)
+    view = answer_of(credit, "/api/costs/evaluate", **case)
     output, defined = run(view["same_as"])
     mean = view["facts"]["cost_per_case"]["mean"]
     assert defined["found"].cost_per_case.mean == pytest.approx(mean, rel=1e-12)
@@ -79,7 +79,7 @@ def test_costs_and_trust_are_those_of_check(credit: TestClient, run: Run, table:
 
 
 def test_costs_that_are_not_saved_stand_in_python_and_the_command_says_so(credit: TestClient, run: Run) -> None:
-    view = asked(credit, "/api/costs/evaluate", model="credit.bayeswise", table="credit-test.csv", costs=LEND)
+    view = answer_of(credit, "/api/costs/evaluate", model="credit.bayeswise", table="credit-test.csv", costs=LEND)
     assert view["same_as"]["shell"].startswith("# when these costs are saved as decision.toml:\n")
     saved = credit.put("/api/decision", json={"file": "decision.toml", "version": None, "document": {"costs": LEND}})
     assert saved.status_code == 200
@@ -89,7 +89,7 @@ def test_costs_that_are_not_saved_stand_in_python_and_the_command_says_so(credit
 
 def test_rows_without_a_state_are_decided(credit: TestClient, run: Run) -> None:
     rows = {"model": "golf.bayeswise", "table": "golf-tomorrow.csv"}
-    output, defined = run(asked(credit, "/api/costs/same_as", **rows, decision="golf.toml"))
+    output, defined = run(answer_of(credit, "/api/costs/same_as", **rows, decision="golf.toml"))
     actions = [row["action"] for row in csv.DictReader(output.splitlines())]
     assert actions == ["stay", "book", "book"] == [str(defined["found"].actions[k]) for k in defined["found"].best]
     _, defined = run(credit.get("/api/costs/rows", params=rows).json()["same_as"])
@@ -101,7 +101,7 @@ def test_limits_hold_for_saved_and_for_unsaved_costs(credit: TestClient, run: Ru
     read = credit.get("/api/decision", params={"file": file or "credit.toml"}).json()["document"]
     document = {"costs": LEND} if file is None else read
     case = {"model": "credit.bayeswise", "table": "credit-test.csv", "file": file, "document": document}
-    view = asked(credit, "/api/costs/limited", **case, at_most={"lend": {"rows": 40}})
+    view = answer_of(credit, "/api/costs/limited", **case, at_most={"lend": {"rows": 40}})
     if file is None:
         credit.put("/api/decision", json={"file": "decision.toml", "version": None, "document": document})
     output, defined = run(view["same_as"])
@@ -115,7 +115,7 @@ def test_a_case_with_a_missing_value_and_a_column_of_no_use_is_explained(
     credit: TestClient, run: Run, decision: str | None
 ) -> None:
     cells = {"income": "2240", "amount": "2100", "history": None, "employed": "yes", "colour": "red", "repaid": "yes"}
-    view = asked(credit, "/api/explain", model="credit.bayeswise", cells=cells, decision=decision)
+    view = answer_of(credit, "/api/explain", model="credit.bayeswise", cells=cells, decision=decision)
     output, defined = run(view["same_as"])
     said = view["action"]["action"] if view["action"] else view["most_probable"]
     assert said in output and said in defined["printed"]
@@ -124,7 +124,7 @@ def test_a_case_with_a_missing_value_and_a_column_of_no_use_is_explained(
 def test_a_fit_with_settings_is_the_same_model(credit: TestClient, run: Run) -> None:
     choice = {"table": "credit.csv", "target": "repaid", "ignore": ["purpose"], "null": ["NA"], "output": "a.bayeswise"}
     settings = {"smoothing": 2, "prior": ["no=0.4", "yes=0.6"], "shared-variance": True}
-    _, defined = run(asked(credit, "/api/fit/same_as", **choice, model="naive-bayes", settings=settings))
+    _, defined = run(answer_of(credit, "/api/fit/same_as", **choice, model="naive-bayes", settings=settings))
     model = bw.load("a.bayeswise")
     assert model.settings == defined["model"].settings
     assert (model.settings.smoothing, model.settings.shared_variance) == (2, True)
@@ -135,14 +135,14 @@ def test_a_fit_with_settings_is_the_same_model(credit: TestClient, run: Run) -> 
 @pytest.mark.parametrize("by_bits", [True, False])
 def test_a_comparison_is_the_same_comparison(credit: TestClient, run: Run, by_bits: bool) -> None:
     choice = {"table": "golf.csv", "target": "play", "ignore": ["wind"], "by_bits": by_bits, "folds": 3}
-    output, defined = run(asked(credit, "/api/compare/same_as", **choice, models=["naive-bayes", "averaged"]))
+    output, defined = run(answer_of(credit, "/api/compare/same_as", **choice, models=["naive-bayes", "averaged"]))
     best = defined["found"][0] if by_bits else defined["found"].best
     assert best.name in output
 
 
 def test_settings_that_were_moved_are_those_of_a_fit_of_the_same_columns(credit: TestClient, run: Run) -> None:
     moved = {"smoothing": 7.0, "class_prior": {"no": 0.3, "yes": 0.7}}
-    view = asked(credit, "/api/model/live", model="credit.bayeswise", table="credit.csv", **moved)
+    view = answer_of(credit, "/api/model/live", model="credit.bayeswise", table="credit.csv", **moved)
     run({**view["same_as"], "shell": f"{view['same_as']['shell']} --output moved.bayeswise"})
     model = bw.load("credit.bayeswise").changed(**moved)
     assert bw.load("moved.bayeswise").predict_proba("credit-test.csv") == pytest.approx(

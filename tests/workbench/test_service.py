@@ -138,7 +138,7 @@ def test_models_that_are_not_there_are_not_found(client: TestClient, folder: Pat
 
 
 def test_a_changed_file_is_served_whole_and_a_torn_one_not_at_all(client: TestClient, folder: Path) -> None:
-    def asked() -> dict[str, float]:
+    def answer_of() -> dict[str, float]:
         answer = client.post("/api/v1/models/golf/predict", json={"rows": [SUNNY]})
         assert answer.status_code == 200, answer.text
         found: dict[str, float] = answer.json()["rows"][0]["probability"]
@@ -157,7 +157,7 @@ def test_a_changed_file_is_served_whole_and_a_torn_one_not_at_all(client: TestCl
     writer = threading.Thread(target=write)
     writer.start()
     try:
-        seen = {round(asked()["no"], 9) for _ in range(150)}
+        seen = {round(answer_of()["no"], 9) for _ in range(150)}
     finally:
         stop.set()
         writer.join()
@@ -167,10 +167,10 @@ def test_a_changed_file_is_served_whole_and_a_torn_one_not_at_all(client: TestCl
     import time
 
     time.sleep(0.06)
-    assert asked()["no"] == pytest.approx(expected[0])
+    assert answer_of()["no"] == pytest.approx(expected[0])
     (folder / "golf.bayeswise").write_bytes(b"torn")
     time.sleep(0.06)
-    assert asked()["no"] == pytest.approx(expected[0])
+    assert answer_of()["no"] == pytest.approx(expected[0])
     assert "bayeswise_model_load_failures 1" in client.get("/metrics").text
 
 

@@ -4,9 +4,9 @@ app.py           the application: all routes, errors as answers, the files of th
 safety.py        what every request passes first, and how much it may take
 workspace.py     one folder of plain files, beyond which no name leads
 bench.py         what the routes share
-messages.py      what several pages say in the same words
-table_choice.py  a table, and what the user says about its columns
-pages/           one file for what each page asks
+messages.py      request and answer models that pages share; the same call in the shell and in Python
+table_choice.py  a table, and the overrides of its columns
+pages/           the routes of each page, a file for each
 service/         predictions and decisions for other programs
 
 The page itself is TypeScript in `page/`; `make page` puts it into `bundle/` here. Only `bayeswise serve` imports this

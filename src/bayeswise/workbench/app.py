@@ -49,7 +49,7 @@ from bayeswise.workbench.workspace import Workspace
 
 BUNDLE = Path(__file__).parent / "bundle"  # what `make page` makes of page/
 _TYPES = {".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml", ".map": "application/json"}
-# routes are tried in this order: those of programs, which ask most often, come first
+# routes are tried in this order: those of the service, which are requested most often, come first
 PAGES = (service, data, jobs, model, costs, capacity, explain, trust, label, network, network_changes, diagram)
 
 
@@ -81,7 +81,7 @@ def application(bench: Bench) -> FastAPI:
 
 
 def description() -> str:
-    """What the API takes and answers, as OpenAPI in JSON: the types of the page are made of it."""
+    """The API as OpenAPI in JSON, from which the types of the page are generated."""
     with tempfile.TemporaryDirectory() as folder:
         return json.dumps(application(Bench(Workspace(folder))).openapi(), indent=1)
 
@@ -147,7 +147,7 @@ _GRACE = 3  # seconds for answers that are being computed when the server is end
 
 @dataclass(frozen=True)
 class Address:
-    """Where to listen, and by which names the server is asked."""
+    """Where to listen, and the host names that it answers to."""
 
     host: str = "127.0.0.1"
     port: int | None = None
@@ -163,7 +163,7 @@ class Address:
             return False
 
     def listening(self) -> socket.socket:
-        """A socket at the port that was asked for, else at the usual one, else at any that is free."""
+        """A socket at the given port, else at the usual one, else at any free one."""
         for port in [self.port] if self.port is not None else [USUAL_PORT, 0]:
             family = socket.AF_INET6 if ":" in self.host else socket.AF_INET
             listener = socket.socket(family, socket.SOCK_STREAM)
@@ -209,7 +209,7 @@ def serve(folder: str, address: Address, *, browser: bool = True, token: str | N
 
 
 class Ending(uvicorn.Server):
-    """A server that ends when it is asked to: an answer that a thread still computes cannot be cut off otherwise."""
+    """A server that exits on request, even while a thread still computes an answer."""
 
     def __init__(self, config: uvicorn.Config, bench: Bench) -> None:
         super().__init__(config)

@@ -1,4 +1,4 @@
-"""What several pages say in the same words: a problem, a file, and the same on the command line and in Python."""
+"""Request and answer models that pages share: a problem, a file name, and the same call in the shell and in Python."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ Name = Annotated[str, StringConstraints(min_length=1, max_length=10_000)]
 FLAG = "--"  # stands for the value of an option that has none
 
 
-class Said(BaseModel):
-    """What a request or an answer holds; unknown fields are refused, and values of our own are read by their names."""
+class Message(BaseModel):
+    """A request or an answer; unknown fields are refused, and dataclasses are read by attribute."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, from_attributes=True, ser_json_inf_nan="null")
 
 
-class Problem(Said):
-    """Why there is no answer: the kind of error, what is wrong, and what to do about it."""
+class Problem(Message):
+    """Why a request failed: the kind of error, what is wrong, and how to fix it."""
 
     error: str
     what: str
@@ -35,15 +35,15 @@ class Problem(Said):
         return cls(error=type(error).__name__, what=error.what, fix=error.fix)
 
 
-class SameAs(Said):
-    """The same without this page, ready to copy."""
+class SameAs(Message):
+    """The same on the command line and in Python, ready to copy."""
 
     shell: str
     python: str
 
 
 def status_of(error: BayeswiseError) -> int:
-    """The status of HTTP for an error.
+    """The HTTP status of an error.
 
     >>> status_of(NotFoundError("there is no such model")), status_of(UsageError("costs are negative"))
     (404, 400)
@@ -67,7 +67,7 @@ def shell(*words: str, options: Mapping[str, Iterable[str] | str | None] | None 
 
 
 def arguments(*words: str, options: Mapping[str, Iterable[str] | str | None] | None = None) -> list[str]:
-    """The words of a command: the verb, its files, and options that were set."""
+    """The arguments of a command: the verb, its files, and the options that are set."""
     typed = [f"./{word}" if word.startswith("-") and place else word for place, word in enumerate(words)]
     for option, value in (options or {}).items():
         for each in [value] if isinstance(value, str) else list(value or ()):
@@ -82,7 +82,7 @@ def python(*lines: str) -> str:
 
 
 class Code(str):
-    """Words of Python that stand in a call as they are.
+    """Python code that is inserted into a call verbatim.
 
     >>> call("bw.fit", Code("table"), target="play")
     "bw.fit(table, target='play')"
@@ -105,9 +105,9 @@ def call(function: str, *arguments: Any, **keywords: Any) -> str:
 
 
 _PROBLEM = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-# A model that is given by its type is taken apart anew for each code of each route, so only the first code gives it.
+# FastAPI builds a schema anew for each code of each route that names a type, so only the first code does.
 PROBLEMS: dict[int | str, dict[str, Any]] = {
-    400: {"description": "what was asked makes no sense", "model": Problem},
+    400: {"description": "the request is invalid", "model": Problem},
     401: {"description": "no token", "content": _PROBLEM},
     403: {"description": "another origin", "content": _PROBLEM},
     404: {"description": "no such file", "content": _PROBLEM},

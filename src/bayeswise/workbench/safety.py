@@ -54,7 +54,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Access:
-    """Who may ask: the token of the opened URL, the cookie that it becomes, and the names of this server."""
+    """Who has access: the token of the opened URL, the cookie that it becomes, and the names of this server."""
 
     hosts: frozenset[str]
     origins: frozenset[str]
@@ -63,9 +63,9 @@ class Access:
 
     @classmethod
     def to(cls, names: Iterable[str], port: int, proxied: Iterable[str] = ()) -> Access:
-        """Access by these names of a host; a cookie does not know its port, so its name has it.
+        """Access by these host names; a cookie is not bound to a port, so its name contains the port.
 
-        `proxied` are names of a proxy before the server, which has a port of its own and may speak TLS.
+        `proxied` are names of a proxy before the server, which has its own port and may use TLS.
 
         >>> sorted(Access.to(["localhost", "::1"], 8000, ["models.example"]).hosts)
         ['[::1]:8000', 'localhost:8000', 'models.example', 'models.example:8000']
@@ -76,7 +76,7 @@ class Access:
         return cls(frozenset(own | others), frozenset(origins), cookie=f"bayeswise-{port}")
 
     def with_token(self, token: str) -> Access:
-        """The same with a token that was chosen elsewhere."""
+        """The same with a given token."""
         return replace(self, token=token)
 
     @property
@@ -157,7 +157,9 @@ class Guard:
     def _check(self, scope: Scope, headers: dict[bytes, list[str]]) -> None:
         hosts = headers.get(b"host", [])
         if len(hosts) != 1 or hosts[0].lower() not in self.access.hosts:
-            raise Refusal(421, "this server does not go by that name", "open the URL that `bayeswise serve` printed")
+            raise Refusal(
+                421, "this server does not answer to that name", "open the URL that `bayeswise serve` printed"
+            )
         origins = headers.get(b"origin", [])
         if any(origin.lower() not in self.access.origins for origin in origins):
             raise Refusal(403, "the request comes from another page", "send it from a page of this server")

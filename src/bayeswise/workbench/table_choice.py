@@ -1,4 +1,4 @@
-"""A table of the workspace, and what the user says about its columns: the options that `look` and `fit` share."""
+"""A table of the workspace, and the overrides of its columns: the options that `look` and `fit` share."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import Field, StringConstraints
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.tables.schema.overrides import SchemaOverrides
 from bayeswise.tables.source import DEFAULT_NULL_WORDS, Source, open_source
-from bayeswise.workbench.messages import Code, FileName, Name, Said, call
+from bayeswise.workbench.messages import Code, FileName, Message, Name, call
 from bayeswise.workbench.safety import Limits
 from bayeswise.workbench.workspace import Workspace
 
@@ -18,8 +18,8 @@ Names = Annotated[list[Name], Field(max_length=20_000)]
 NullWord = Annotated[str, StringConstraints(max_length=1_000)]
 
 
-class TableChoice(Said):
-    """A table, its target, and kinds of columns that beat what is inferred."""
+class TableChoice(Message):
+    """A table, its target, and kinds of columns that override the inferred ones."""
 
     table: FileName
     target: Name | None = None
@@ -44,14 +44,14 @@ class TableChoice(Said):
 
     @property
     def kinds(self) -> dict[str, Any]:
-        """The kind of each column that has one by choice."""
+        """The kind of each column whose kind is overridden."""
         chosen = {"category": self.category, "number": self.number, "count": self.count}
         chosen |= {"binary": self.binary, "text": self.text}
         return {name: kind for kind, names in chosen.items() for name in names}
 
     @property
-    def asked(self) -> SchemaOverrides:
-        """What `examine` takes."""
+    def overrides(self) -> SchemaOverrides:
+        """The overrides as `examine` takes them."""
         return {"kinds": self.kinds, "ignore": list(self.ignore)}
 
     @property
@@ -70,7 +70,7 @@ class TableChoice(Said):
 
     @property
     def keywords(self) -> dict[str, Any]:
-        """What `bw.fit` takes."""
+        """The keywords of `bw.fit`."""
         return {"target": self.target, "kinds": self.kinds, "ignore": list(self.ignore)}
 
     @property

@@ -17,7 +17,7 @@ from typing import Literal, TypeAlias, TypeVar
 from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import ConflictError, NotFoundError, UsageError, quoted
 from bayeswise.networks.formats import FORMATS, MODEL_SUFFIX
-from bayeswise.workbench.messages import Said
+from bayeswise.workbench.messages import Message
 
 FileKind: TypeAlias = Literal["table", "model", "decision", "network", "diagram", "labels", "report"]
 
@@ -59,7 +59,7 @@ _HASHED_BYTES = 1 << 20
 _Answer = TypeVar("_Answer")
 
 
-class FileView(Said):
+class FileView(Message):
     """A file of the workspace."""
 
     name: str

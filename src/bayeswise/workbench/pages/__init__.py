@@ -1,4 +1,4 @@
-"""The pages of the workbench, one file for what each of them asks: routes, and the form of requests and answers.
+"""The pages of the workbench, one file each: routes, and the types of requests and answers.
 
 jobs.py     what runs in the background
 data.py     the files of the workspace; columns, kinds, reasons and pictures of a table

@@ -19,18 +19,18 @@ from bayeswise.evaluation.evaluate import evaluation_of
 from bayeswise.foundation.errors import CostError, ParameterError, quoted
 from bayeswise.models.held_out import AS_IT_IS
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import PROBLEMS, FileName, Name, Said, SameAs, call, python, shell
+from bayeswise.workbench.messages import PROBLEMS, FileName, Message, Name, SameAs, call, python, shell
 from bayeswise.workbench.pages.costs import DecisionDocument, document_of, opened, rows_of
 
 
-class Limit(Said):
+class Limit(Message):
     """How many rows may get an action: a number of them, or a share."""
 
     rows: Annotated[int, Field(ge=0, le=1 << 53)] | None = None
     share: Annotated[float, Field(ge=0, le=1)] | None = None
 
 
-class LimitedRequest(Said):
+class LimitedRequest(Message):
     """A model, rows, costs as they stand on the page, and limits by action; `file` is where the costs are saved."""
 
     model: FileName
@@ -40,7 +40,7 @@ class LimitedRequest(Said):
     at_most: Annotated[dict[Name, Limit], Field(min_length=1, max_length=1_000)]
 
 
-class LimitedAction(Said):
+class LimitedAction(Message):
     """How many rows get an action, how many would without limits, and what one more place would save."""
 
     action: str
@@ -49,7 +49,7 @@ class LimitedAction(Said):
     price: float | None
 
 
-class PaidView(Said):
+class PaidView(Message):
     """What was paid per case, with its interval."""
 
     mean: float
@@ -58,7 +58,7 @@ class PaidView(Said):
     interval: str
 
 
-class LimitedView(Said):
+class LimitedView(Message):
     """The decisions of least total expected cost within the limits; costs are per case.
 
     `paid` is known for rows whose state is, unless the model has learned just these rows.
@@ -78,16 +78,16 @@ def routes(bench: Bench) -> APIRouter:
     router = APIRouter(prefix="/api/costs", tags=["costs"], responses=PROBLEMS)
 
     @router.post("/limited")
-    def limited(asked: LimitedRequest) -> LimitedView:
+    def limited(request: LimitedRequest) -> LimitedView:
         """Decide all rows of a table together, with at most N of them in an action."""
-        model = bench.model_of_classes(asked.model)
+        model = bench.model_of_classes(request.model)
         with warnings.catch_warnings(action="ignore", category=CostWarning):
-            decision = DecisionFile.of_document(asked.document.to_document(), "the decision")
-        decisions = decide(model, opened(bench, asked.table, model), decision)
+            decision = DecisionFile.of_document(request.document.to_document(), "the decision")
+        decisions = decide(model, opened(bench, request.table, model), decision)
         if not len(decisions):
-            raise CostError(f"{quoted(asked.table)} has no rows", fix="choose another table")
+            raise CostError(f"{quoted(request.table)} has no rows", fix="choose another table")
         by_text = {str(action): action for action in decisions.actions}
-        at_most = {by_text.get(name, name): _most(name, limit) for name, limit in asked.at_most.items()}
+        at_most = {by_text.get(name, name): _most(name, limit) for name, limit in request.at_most.items()}
         found = within_capacity(decisions, at_most)
         counts, before = (
             np.bincount(each.best, minlength=len(decisions.actions)) for each in (found.decisions, decisions)
@@ -97,14 +97,14 @@ def routes(bench: Bench) -> APIRouter:
             moved=found.n_moved,
             expected=float(found.decisions.least_cost.mean()),
             unlimited=float(decisions.least_cost.mean()),
-            paid=_paid(bench, asked, decision, found),
+            paid=_paid(bench, request, decision, found),
             actions=[
                 LimitedAction(
                     action=str(action), rows=int(counts[k]), unlimited=int(before[k]), price=found.price.get(action)
                 )
                 for k, action in enumerate(decisions.actions)
             ],
-            same_as=_same_as(bench, asked),
+            same_as=_same_as(bench, request),
         )
 
     return router
@@ -119,38 +119,40 @@ def _most(action: str, limit: Limit) -> int | float:
     return limit.rows
 
 
-def _paid(bench: Bench, asked: LimitedRequest, decision: DecisionFile, found: Limited) -> PaidView | None:
-    rows = rows_of(bench, asked.model, asked.table)
+def _paid(bench: Bench, request: LimitedRequest, decision: DecisionFile, found: Limited) -> PaidView | None:
+    rows = rows_of(bench, request.model, request.table)
     if not rows.has_truth or rows.known.how != AS_IT_IS:
         return None
-    model = bench.model_of_classes(asked.model)
-    free = evaluation_of(rows.known, decision.costs.aligned(model.classes), opened(bench, asked.table, model))
+    model = bench.model_of_classes(request.model)
+    free = evaluation_of(rows.known, decision.costs.aligned(model.classes), opened(bench, request.table, model))
     best = found.decisions.best[rows.known.kept]
     paid = replace(free, decisions=replace(free.decisions, best=best)).cost_per_case
     return PaidView(mean=paid.mean, low=paid.low, high=paid.high, interval=free.interval)
 
 
-def _same_as(bench: Bench, asked: LimitedRequest) -> SameAs:
+def _same_as(bench: Bench, request: LimitedRequest) -> SameAs:
     """With the file of the costs where they are saved; else in Python as they stand, a prior in the model."""
-    file, costs, first = asked.file or "decision.toml", repr(asked.file), ""
-    loaded = call("bw.load", asked.model)
-    if asked.file is None or asked.document != document_of(read_toml(bench.workspace.file(asked.file)), asked.file):
-        first, costs = f"# when these costs are saved as {file}:\n", repr(asked.document.costs)
-        by_text = {str(state): state for state in bench.model_of_classes(asked.model).classes}
-        prior = {by_text.get(name, name): p for name, p in (asked.document.prior or {}).items()}
+    file, costs, first = request.file or "decision.toml", repr(request.file), ""
+    loaded = call("bw.load", request.model)
+    if request.file is None or request.document != document_of(
+        read_toml(bench.workspace.file(request.file)), request.file
+    ):
+        first, costs = f"# when these costs are saved as {file}:\n", repr(request.document.costs)
+        by_text = {str(state): state for state in bench.model_of_classes(request.model).classes}
+        prior = {by_text.get(name, name): p for name, p in (request.document.prior or {}).items()}
         loaded += f".{call('changed', class_prior=prior)}" if prior else ""
     texts = [
         f"{action}={limit.rows}" if limit.rows is not None else f"{action}={100 * (limit.share or 0.0):g}%"
-        for action, limit in asked.at_most.items()
+        for action, limit in request.at_most.items()
     ]
     limits: dict[str, Any] = {
-        action: limit.rows if limit.rows is not None else limit.share for action, limit in asked.at_most.items()
+        action: limit.rows if limit.rows is not None else limit.share for action, limit in request.at_most.items()
     }
     return SameAs(
-        shell=first + shell("decide", asked.model, asked.table, options={"--costs": file, "--at-most": texts}),
+        shell=first + shell("decide", request.model, request.table, options={"--costs": file, "--at-most": texts}),
         python=python(
             "from bayeswise.decisions import within_capacity",
-            f"decisions = bw.decide({loaded}, {asked.table!r}, {costs})",
+            f"decisions = bw.decide({loaded}, {request.table!r}, {costs})",
             f"found = within_capacity(decisions, {limits!r})",
             "print(found)",
         ),

@@ -23,13 +23,13 @@ from bayeswise.statistics.intervals import MOST_FOLDS
 from bayeswise.tables.schema.null_words import words_of
 from bayeswise.tables.source import Source, open_source
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import FLAG, PROBLEMS, Code, FileName, Name, Said, SameAs, call, python, shell
+from bayeswise.workbench.messages import FLAG, PROBLEMS, Code, FileName, Message, Name, SameAs, call, python, shell
 from bayeswise.workbench.workspace import version_of
 
 Cell = float | Annotated[str, StringConstraints(max_length=1_000)]
 
 
-class RowsView(Said):
+class RowsView(Message):
     """What `GET /api/costs/rows.bin` holds, in this order, in the byte order of the machine (little-endian).
 
     posterior  float64 (rows, states), row by row
@@ -51,7 +51,7 @@ class RowsView(Said):
     same_as: SameAs
 
 
-class DecisionDocument(Said):
+class DecisionDocument(Message):
     """What a decision.toml says: costs of actions in states, as numbers or as formulas over columns."""
 
     target: Name | None = None
@@ -66,7 +66,7 @@ class DecisionDocument(Said):
         return {name: value for name, value in self.model_dump().items() if value not in (None, {})}
 
 
-class PieceView(Said):
+class PieceView(Message):
     """Where an action is best: from one probability of the first state to another."""
 
     action: str
@@ -74,7 +74,7 @@ class PieceView(Said):
     high: float
 
 
-class DecisionView(Said):
+class DecisionView(Message):
     """A decision, what is probably not meant in it, and where each action is best if there are two states."""
 
     file: str | None
@@ -87,7 +87,7 @@ class DecisionView(Said):
     text: str
 
 
-class SaveRequest(Said):
+class SaveRequest(Message):
     """A decision to be written; `version` is that of the file that was read, None if there was none."""
 
     file: FileName
@@ -95,7 +95,7 @@ class SaveRequest(Said):
     document: DecisionDocument
 
 
-class EvaluateRequest(Said):
+class EvaluateRequest(Message):
     """A model, rows with their state, and costs: of a file, or as they stand on the page."""
 
     model: FileName
@@ -104,7 +104,7 @@ class EvaluateRequest(Said):
     costs: Annotated[dict[Name, dict[Name, Cell]], Field(min_length=1, max_length=1_000)] | None = None
 
 
-class EvaluationView(Said):
+class EvaluationView(Message):
     """What `bayeswise check --json` prints."""
 
     facts: dict[str, Any]
@@ -151,27 +151,27 @@ def routes(bench: Bench) -> APIRouter:
         return Response(rows_of(bench, model, table, decision).data, media_type="application/octet-stream")
 
     @router.post("/costs/evaluate")
-    def evaluate(asked: EvaluateRequest) -> EvaluationView:
+    def evaluate(request: EvaluateRequest) -> EvaluationView:
         """What decisions cost per case on rows whose state is known, with intervals."""
-        fitted = bench.model_of_classes(asked.model)
-        found = rows_of(bench, asked.model, asked.table, asked.decision)
+        fitted = bench.model_of_classes(request.model)
+        found = rows_of(bench, request.model, request.table, request.decision)
         if not found.has_truth:
-            raise CostError(f"{asked.table!r} does not have the target", fix="choose rows whose state is known")
+            raise CostError(f"{request.table!r} does not have the target", fix="choose rows whose state is known")
         costs: Any = (
-            None if asked.costs is None else costs_of(DecisionDocument(costs=asked.costs)).aligned(fitted.classes)
+            None if request.costs is None else costs_of(DecisionDocument(costs=request.costs)).aligned(fitted.classes)
         )
-        if costs is None and asked.decision is not None:
-            costs = bench.decision(asked.decision, fitted).costs
-        evaluation = evaluation_of(found.known, costs, opened(bench, asked.table, fitted))
+        if costs is None and request.decision is not None:
+            costs = bench.decision(request.decision, fitted).costs
+        evaluation = evaluation_of(found.known, costs, opened(bench, request.table, fitted))
         return EvaluationView(
             facts=evaluation.to_dict(),
-            same_as=same_decisions(bench, asked),
+            same_as=same_decisions(bench, request),
         )
 
     @router.post("/costs/same_as")
-    def same_as(asked: EvaluateRequest) -> SameAs:
+    def same_as(request: EvaluateRequest) -> SameAs:
         """The same decisions on the command line and in Python."""
-        return same_decisions(bench, asked)
+        return same_decisions(bench, request)
 
     @router.get("/decision")
     def decision(file: Annotated[FileName, Query()]) -> DecisionView:
@@ -187,40 +187,40 @@ def routes(bench: Bench) -> APIRouter:
         return decision_view(document, None, None)
 
     @router.put("/decision")
-    def save(asked: SaveRequest) -> DecisionView:
+    def save(request: SaveRequest) -> DecisionView:
         """Write a decision file, unless somebody else changed it since it was read."""
-        if not asked.file.endswith(".toml"):
-            raise CostError(f"{asked.file!r} does not end in .toml", fix="name it NAME.toml")
-        view = decision_view(asked.document, asked.file, None)  # what cannot be read is not written
-        version = bench.workspace.write(asked.file, view.text.encode(), asked.version)
+        if not request.file.endswith(".toml"):
+            raise CostError(f"{request.file!r} does not end in .toml", fix="name it NAME.toml")
+        view = decision_view(request.document, request.file, None)  # what cannot be read is not written
+        version = bench.workspace.write(request.file, view.text.encode(), request.version)
         return view.model_copy(update={"version": version})
 
     return router
 
 
-def same_decisions(bench: Bench, asked: EvaluateRequest) -> SameAs:
+def same_decisions(bench: Bench, request: EvaluateRequest) -> SameAs:
     """What the costs do to the rows: checked where the states are known, else decided; costs may have no file yet."""
-    found = rows_of(bench, asked.model, asked.table, asked.decision)
-    file, costs, first = asked.decision, None, ""
+    found = rows_of(bench, request.model, request.table, request.decision)
+    file, costs, first = request.decision, None, ""
     if file is not None:
         costs = Code(call("bw.Costs.read", file))
-    if asked.costs is not None:
+    if request.costs is not None:
         file = file or "decision.toml"
-        costs, first = Code(repr(asked.costs)), f"# when these costs are saved as {file}:\n"
+        costs, first = Code(repr(request.costs)), f"# when these costs are saved as {file}:\n"
     states = [state.item() if isinstance(state, np.generic) else state for state in found.known.states]
     prior = dict(zip(states, found.prior.tolist(), strict=True)) if found.shifted else None
     if found.has_truth:
         leave = "loo" if found.known.how == "leave-one-out" else None
-        line = shell("check", asked.model, asked.table, options={"--costs": file, "--cv": leave})
-        answer = call("bw.evaluate", Code("model"), asked.table, costs=costs, cv=leave, prior=prior)
+        line = shell("check", request.model, request.table, options={"--costs": file, "--cv": leave})
+        answer = call("bw.evaluate", Code("model"), request.table, costs=costs, cv=leave, prior=prior)
     elif costs is not None:
-        line = shell("decide", asked.model, asked.table, options={"--costs": file})
+        line = shell("decide", request.model, request.table, options={"--costs": file})
         changed = "model" if prior is None else call("model.changed", class_prior=prior)
-        answer = call("bw.decide", Code(changed), asked.table, costs)
+        answer = call("bw.decide", Code(changed), request.table, costs)
     else:
-        line = shell("predict", asked.model, asked.table, options={"--proba": [FLAG]})
-        answer = call("model.predict_proba", asked.table)
-    lines = (f"model = {call('bw.load', asked.model)}", f"found = {answer}", "print(found)")
+        line = shell("predict", request.model, request.table, options={"--proba": [FLAG]})
+        answer = call("model.predict_proba", request.table)
+    lines = (f"model = {call('bw.load', request.model)}", f"found = {answer}", "print(found)")
     return SameAs(shell=first + line, python=python(*lines))
 
 

@@ -17,7 +17,7 @@ from bayeswise.tables.schema.notes import report
 from bayeswise.tables.schema.schema import LABELLED
 from bayeswise.tables.source import Source
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import PROBLEMS, Code, Said, SameAs, call, python, shell
+from bayeswise.workbench.messages import PROBLEMS, Code, Message, SameAs, call, python, shell
 from bayeswise.workbench.table_choice import TableChoice
 from bayeswise.workbench.workspace import FileView, version_of
 
@@ -25,7 +25,7 @@ Remedy = Literal["category", "number", "count", "binary", "text", "ignore"]
 _REMEDY = re.compile(r"--(category|number|count|binary|text|ignore)\b")
 
 
-class WorkspaceView(Said):
+class WorkspaceView(Message):
     """The folder, and what in it a page can open."""
 
     folder: str
@@ -33,7 +33,7 @@ class WorkspaceView(Said):
     files: list[FileView]
 
 
-class PictureView(Said):
+class PictureView(Message):
     """Counts in bins by group: `edges` (one more than bins) of numbers, or `levels`; `others` are not drawn."""
 
     counts: list[list[int]]
@@ -42,7 +42,7 @@ class PictureView(Said):
     others: int
 
 
-class ColumnView(Said):
+class ColumnView(Message):
     """A column, what it is taken for and why; the number of different values may be an estimate."""
 
     name: str
@@ -55,14 +55,14 @@ class ColumnView(Said):
     picture: PictureView | None
 
 
-class ClassView(Said):
+class ClassView(Message):
     """A class of the target and its rows."""
 
     label: str
     rows: int
 
 
-class WarningView(Said):
+class WarningView(Message):
     """What to look at: remedies are kinds that the column can be given; `invalid` are cells that are not numbers."""
 
     column: str | None
@@ -73,7 +73,7 @@ class WarningView(Said):
     invalid: list[str]
 
 
-class DataView(Said):
+class DataView(Message):
     """A table: counts are exact, pictures are of `drawn_rows` of its rows."""
 
     table: str
@@ -113,7 +113,7 @@ def data_view(bench: Bench, choice: TableChoice) -> DataView:
     """Two passes: one that counts, one that draws; a third looks for columns that give the target away."""
     version = version_of(bench.workspace.file(choice.table))
     source = choice.opened(bench.workspace, bench.limits)
-    examination = examine(source, choice.target, **choice.asked)
+    examination = examine(source, choice.target, **choice.overrides)
     found = report(
         examination,
         [column.name for column in source.columns],
@@ -202,7 +202,7 @@ class Pictures:
 
 
 class Distinct:
-    """The different numbers of a column, counted exactly up to so many; they are merged when they have doubled."""
+    """The different numbers of a column, counted exactly up to `MOST_DISTINCT` of them."""
 
     def __init__(self) -> None:
         self._known: FloatArray = np.zeros(0)
@@ -232,7 +232,7 @@ class Distinct:
 
 
 def pictures_of(source: Source, examination: Examination) -> Pictures:
-    """Every k-th row, so many that a picture is quick; rows without a target are left out where there is one."""
+    """Pictures of every k-th row, at most `SAMPLE` rows; with a target, rows that miss it are left out."""
     step = max(1, -(-examination.rows // SAMPLE))
     target = None if examination.target is None else examination.target.profile.name
     kinds = {found.column.name: found.column.kind for found in examination.findings[:MOST_COLUMNS]}

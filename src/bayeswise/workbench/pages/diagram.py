@@ -14,14 +14,14 @@ from bayeswise.diagrams.solving.solution import Solution
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.render.plain import json_value
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import PROBLEMS, FileName, Name, Said, SameAs, call, python, shell
+from bayeswise.workbench.messages import PROBLEMS, FileName, Message, Name, SameAs, call, python, shell
 from bayeswise.workbench.workspace import version_of
 
 _MOST_BARS = 30
 _MOST_CASES = 500
 
 
-class PieceView(Said):
+class PieceView(Message):
     """A node of a diagram; `kind` is chance, decision or utility."""
 
     name: str
@@ -30,7 +30,7 @@ class PieceView(Said):
     parents: list[str]
 
 
-class DiagramView(Said):
+class DiagramView(Message):
     """The nodes of a diagram."""
 
     diagram: str
@@ -39,14 +39,14 @@ class DiagramView(Said):
     same_as: SameAs
 
 
-class SolveRequest(Said):
+class SolveRequest(Message):
     """A diagram, and what is observed."""
 
     diagram: FileName
     evidence: Annotated[dict[Name, str], Field(max_length=1_000)] = Field(default_factory=dict)
 
 
-class PolicyView(Said):
+class PolicyView(Message):
     """What to decide in each case, as a table and in words."""
 
     decision: str
@@ -55,7 +55,7 @@ class PolicyView(Said):
     columns: dict[str, list[Any]]
 
 
-class InformationView(Said):
+class InformationView(Message):
     """What knowing a node before a decision is worth."""
 
     nodes: list[str]
@@ -63,7 +63,7 @@ class InformationView(Said):
     value: float
 
 
-class BarView(Said):
+class BarView(Message):
     """How far the utility moves as an entry of a table moves within its range."""
 
     entry: str
@@ -74,7 +74,7 @@ class BarView(Said):
     utility_high: float
 
 
-class SolutionView(Said):
+class SolutionView(Message):
     """The best policies, what they gain, and what that depends on.
 
     attitude        the attitude to risk, of which the utility is then the certainty equivalent
@@ -121,9 +121,9 @@ def routes(bench: Bench) -> APIRouter:
         )
 
     @router.post("/solve")
-    def solve(asked: SolveRequest) -> SolutionView:
+    def solve(request: SolveRequest) -> SolutionView:
         """The best policies of a diagram."""
-        return solution_view(diagram_of(bench, asked.diagram), asked)
+        return solution_view(diagram_of(bench, request.diagram), request)
 
     return router
 
@@ -134,10 +134,10 @@ def diagram_of(bench: Bench, name: str) -> InfluenceDiagram:
     return bench.workspace.remembered(path, "diagram", lambda: InfluenceDiagram.read(path))
 
 
-def solution_view(diagram: InfluenceDiagram, asked: SolveRequest) -> SolutionView:
+def solution_view(diagram: InfluenceDiagram, request: SolveRequest) -> SolutionView:
     """Policies, values of information and the tornado, where they can be computed."""
     evidence = {}
-    for name, text in asked.evidence.items():
+    for name, text in request.evidence.items():
         by_text = {str(state): state for state in diagram.states(name)}
         evidence[name] = diagram.states(name)[diagram.code(name, by_text.get(text, text))]
     solution = diagram.solve(evidence or None)
@@ -173,7 +173,7 @@ def solution_view(diagram: InfluenceDiagram, asked: SolveRequest) -> SolutionVie
         information=[] if is_bounded else _information(diagram, evidence),
         tornado=[] if is_bounded else _tornado(diagram, evidence),
         text=str(solution),
-        same_as=_same(asked, evidence, only_solved=is_bounded),
+        same_as=_same(request, evidence, only_solved=is_bounded),
     )
 
 
@@ -183,14 +183,14 @@ def _belief(diagram: InfluenceDiagram, solution: Solution, name: str) -> list[fl
     return [float(p) for p in solution.query(name).probability.ravel()]
 
 
-def _same(asked: SolveRequest, evidence: dict[str, Any], *, only_solved: bool) -> SameAs:
-    options = {"--given": [f"{name}={state}" for name, state in asked.evidence.items()]}
+def _same(request: SolveRequest, evidence: dict[str, Any], *, only_solved: bool) -> SameAs:
+    options = {"--given": [f"{name}={state}" for name, state in request.evidence.items()]}
     verbs = ("solve",) if only_solved else ("solve", "value", "tornado")
     given = f"evidence={evidence!r}" if evidence else ""
-    asks = (f"solve({evidence or ''})", f"information_values({given})", f"tornado({given})")
+    calls = (f"solve({evidence or ''})", f"information_values({given})", f"tornado({given})")
     return SameAs(
-        shell="\n".join(shell("diagram", verb, asked.diagram, options=options) for verb in verbs),
-        python=_python(asked.diagram, *(f"print(diagram.{ask})" for ask in asks[: len(verbs)])),
+        shell="\n".join(shell("diagram", verb, request.diagram, options=options) for verb in verbs),
+        python=_python(request.diagram, *(f"print(diagram.{each})" for each in calls[: len(verbs)])),
     )
 
 

@@ -1,4 +1,4 @@
-"""The Explain page: a case and why it is answered as it is; what would change the answer, and what to find out next."""
+"""The Explain page: a case and the reasons for its answer; what would change the answer, and what to observe next."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bayeswise.render.numbers import exact
 from bayeswise.tables.encoding.one_row import typed_batch
 from bayeswise.tables.schema.labels import find_state
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import FLAG, PROBLEMS, Code, FileName, Name, Said, SameAs, call, python, shell
+from bayeswise.workbench.messages import FLAG, PROBLEMS, Code, FileName, Message, Name, SameAs, call, python, shell
 from bayeswise.workbench.table_choice import TableChoice
 
 CellText = Annotated[str, StringConstraints(max_length=100_000)]
@@ -27,7 +27,7 @@ _MOST_ROWS = 500
 _MOST_ALTERNATIVES = 60
 
 
-class RowsPage(Said):
+class RowsPage(Message):
     """Some rows of a table as they are written, counted from 1."""
 
     table: str
@@ -37,7 +37,7 @@ class RowsPage(Said):
     more: bool
 
 
-class ExplainRequest(Said):
+class ExplainRequest(Message):
     """A case as it is typed; columns that are not named are missing."""
 
     model: FileName
@@ -47,7 +47,7 @@ class ExplainRequest(Said):
     decision: FileName | None = None
 
 
-class Part(Said):
+class Part(Message):
     """What a column says: log p(cell | state) of each state, and its weight for `state` against its rival."""
 
     column: str
@@ -57,7 +57,7 @@ class Part(Said):
     weight: float | None
 
 
-class ChangeView(Said):
+class ChangeView(Message):
     """The least change that gives another answer."""
 
     to: str
@@ -66,7 +66,7 @@ class ChangeView(Said):
     posterior: list[float]
 
 
-class LineView(Said):
+class LineView(Message):
     """A ruler of the nomogram: the values that a column may have, by points."""
 
     column: str
@@ -76,7 +76,7 @@ class LineView(Said):
     decisive: list[str]
 
 
-class NomogramView(Said):
+class NomogramView(Message):
     """log-odds = at_zero + per_point x total points."""
 
     lines: list[LineView]
@@ -86,7 +86,7 @@ class NomogramView(Said):
     complete: bool
 
 
-class TestView(Said):
+class TestView(Message):
     """A column that is not known yet: what knowing it would save, and its price."""
 
     column: str
@@ -95,7 +95,7 @@ class TestView(Said):
     net: float
 
 
-class ActionView(Said):
+class ActionView(Message):
     """The action of least expected cost, and what decides it."""
 
     action: str
@@ -108,7 +108,7 @@ class ActionView(Said):
     tests: list[TestView]
 
 
-class ExplainView(Said):
+class ExplainView(Message):
     """Prior x what each column says = posterior."""
 
     states: list[str]
@@ -143,9 +143,9 @@ def routes(bench: Bench) -> APIRouter:
         return rows_page(bench, table, start, count)
 
     @router.post("/explain")
-    def explain(asked: ExplainRequest) -> ExplainView:
-        """Why a case is answered as it is."""
-        return explain_view(bench, asked)
+    def explain(request: ExplainRequest) -> ExplainView:
+        """The reasons for the answer to a case."""
+        return explain_view(bench, request)
 
     return router
 
@@ -167,20 +167,20 @@ def rows_page(bench: Bench, table: str, start: int, count: int) -> RowsPage:
     return RowsPage(table=table, columns=names, start=start, rows=found[:count], more=len(found) > count)
 
 
-def explain_view(bench: Bench, asked: ExplainRequest) -> ExplainView:
+def explain_view(bench: Bench, request: ExplainRequest) -> ExplainView:
     """The account of a model, and of the action if there are costs."""
-    model = bench.model_of_classes(asked.model)
-    batch = typed_batch(model.schema, model.vocabularies, asked.cells)
+    model = bench.model_of_classes(request.model)
+    batch = typed_batch(model.schema, model.vocabularies, request.cells)
     account = model.explain(batch)
     if not isinstance(account, Account):
         raise KindError("this model answers with a number, not with classes", fix="choose a model of classes")
-    notes = [f"{name}: the model does not use this column" for name in asked.cells if name not in model.schema.names]
-    decision = None if asked.decision is None else bench.decision(asked.decision, model)
+    notes = [f"{name}: the model does not use this column" for name in request.cells if name not in model.schema.names]
+    decision = None if request.decision is None else bench.decision(request.decision, model)
     if decision is not None and (moved := decision.prior_of(model.classes)) is not None:
         account = with_prior(account, np.exp(model.log_prior), moved)
         notes.append("the prior is that of the decision file")
-    state = _state(asked.state, account) or account.most_probable
-    against = _state(asked.against, account) or account.rival_of(state)
+    state = _state(request.state, account) or account.most_probable
+    against = _state(request.against, account) or account.rival_of(state)
     if state == against:
         raise ParameterError(f"{state!r} is compared with itself", fix="choose another class")
     balance = account.weigh(state, against)
@@ -198,7 +198,7 @@ def explain_view(bench: Bench, asked: ExplainRequest) -> ExplainView:
         )
         for each in account.contributions
     ]
-    action = None if decision is None else _action(model, batch, account, decision, asked)
+    action = None if decision is None else _action(model, batch, account, decision, request)
     return ExplainView(
         states=list(map(str, account.states)),
         state=str(state),
@@ -211,30 +211,30 @@ def explain_view(bench: Bench, asked: ExplainRequest) -> ExplainView:
         posterior=account.posterior.tolist(),
         log_prior_odds=float(balance.log_prior_odds),
         log_odds=float(balance.log_odds),
-        change=_change(model, account, state, asked),
+        change=_change(model, account, state, request),
         nomogram=_nomogram(model, account, state, against),
         action=action,
         notes=notes,
-        same_as=_same_as(model, decision, asked),
+        same_as=_same_as(model, decision, request),
     )
 
 
-def _same_as(model: Any, decision: DecisionFile | None, asked: ExplainRequest) -> SameAs:
+def _same_as(model: Any, decision: DecisionFile | None, request: ExplainRequest) -> SameAs:
     """The case with the columns that matter; in Python those that are missing are named too."""
     used = [*model.schema.used, *(() if decision is None else decision.costs.columns)]
-    cells = {name: asked.cells.get(name) for name in dict.fromkeys(used)}
+    cells = {name: request.cells.get(name) for name in dict.fromkeys(used)}
     typed = [f"{name}={value}" for name, value in cells.items() if value is not None]
-    options = {"--row": typed, "--costs": asked.decision, "--against": asked.against}
+    options = {"--row": typed, "--costs": request.decision, "--against": request.against}
     flip = {"--flip": [FLAG]} if model.capabilities.alternatives else {}
     row = {name: None if value is None else _cell_of(model, name, value) for name, value in cells.items()}
     story = call("model.explain", row)
     if decision is not None:
-        costs = Code(call("bw.Costs.read", asked.decision))
+        costs = Code(call("bw.Costs.read", request.decision))
         prior = None if decision.prior is None else {_state_of(model, name): p for name, p in decision.prior.items()}
         story = call("bw.explain_action", Code("model"), row, costs, prior=prior)
     return SameAs(
-        shell=shell("explain", asked.model, options={**options, **flip}),
-        python=python(f"model = {call('bw.load', asked.model)}", f"print({story})"),
+        shell=shell("explain", request.model, options={**options, **flip}),
+        python=python(f"model = {call('bw.load', request.model)}", f"print({story})"),
     )
 
 
@@ -271,7 +271,7 @@ def _flip_view(change: Any) -> ChangeView | None:
     return ChangeView(to=str(found["to"]), **{name: found[name] for name in ("proven", "changes", "posterior")})
 
 
-def _change(model: Any, account: Account, state: Any, asked: ExplainRequest) -> ChangeView | None:
+def _change(model: Any, account: Account, state: Any, request: ExplainRequest) -> ChangeView | None:
     if not (model.capabilities.alternatives or model.capabilities.changes):
         return None
     try:
@@ -299,16 +299,16 @@ def _nomogram(model: Any, account: Account, state: Any, against: Any) -> Nomogra
     )
 
 
-def _action(model: Any, batch: Any, account: Account, decision: Any, asked: ExplainRequest) -> ActionView:
+def _action(model: Any, batch: Any, account: Account, decision: Any, request: ExplainRequest) -> ActionView:
     """Why this action, what would change it, and which empty column is most worth its price."""
     costs = decision.costs.aligned(account.states)
     if not costs.constant:
         numbers = {
-            name: float(exact(text, name)) for name in costs.columns if (text := asked.cells.get(name)) is not None
+            name: float(exact(text, name)) for name in costs.columns if (text := request.cells.get(name)) is not None
         }
         costs = costs.for_row(numbers)
     by_text = {str(action) for action in costs.actions}
-    rival = action_named(asked.against, costs) if asked.against in by_text and asked.against is not None else None
+    rival = action_named(request.against, costs) if request.against in by_text and request.against is not None else None
     story = ActionAccount.of(account, costs, rival)
     if model.capabilities.alternatives:
         story = with_change(model, story, keep=[name for name in decision.costs.columns if name in account.columns])

@@ -29,7 +29,7 @@ from fastapi import Path as InUrl
 from bayeswise.foundation.errors import BayeswiseError, NotFoundError, TooManyThreadsError, UsageError, quoted
 from bayeswise.foundation.progress import JSON
 from bayeswise.foundation.threads import starting
-from bayeswise.workbench.messages import PROBLEMS, Problem, Said, arguments, shell
+from bayeswise.workbench.messages import PROBLEMS, Message, Problem, arguments, shell
 from bayeswise.workbench.safety import Limits
 from bayeswise.workbench.workspace import Workspace
 
@@ -40,7 +40,7 @@ JobName = Annotated[str, InUrl(min_length=1, max_length=64)]
 JobState: TypeAlias = Literal["queued", "running", "done", "failed", "cancelled"]
 _KEPT = 50  # jobs that are over
 _MOST_ANSWER = 64 << 20  # bytes
-_GRACE = 2.0  # seconds between asking a process to end and ending it
+_GRACE = 2.0  # seconds between SIGTERM and SIGKILL
 _FIX = re.compile(r"^(?P<what>.*?)\. Fix: (?P<fix>.*?)\.?$", re.DOTALL)
 
 
@@ -144,9 +144,9 @@ class Jobs:
             if job.cancelled:
                 job.state, job.ended = "cancelled", time.monotonic()
                 return
-            beside = None if job.output is None else f".bayeswise-job-{job.id}{Path(job.output).suffix}"
+            temporary = None if job.output is None else f".bayeswise-job-{job.id}{Path(job.output).suffix}"
             try:
-                self._work(job, beside)
+                self._work(job, temporary)
             except BayeswiseError as error:
                 job.problem, job.state = Problem.of(error), "failed"
             except Exception as error:
@@ -154,13 +154,13 @@ class Jobs:
                 job.state = "failed"
             finally:
                 job.ended = time.monotonic()
-                if beside is not None:
+                if temporary is not None:
                     with contextlib.suppress(OSError):
-                        (self.workspace.root / beside).unlink()
+                        (self.workspace.root / temporary).unlink()
 
-    def _work(self, job: Job, beside: str | None) -> None:
+    def _work(self, job: Job, temporary: str | None) -> None:
         job.started, job.state = time.monotonic(), "running"
-        words = arguments(*job.words, options={**job.options, "--output": beside})
+        words = arguments(*job.words, options={**job.options, "--output": temporary})
         with starting():
             job.process = subprocess.Popen(
                 [sys.executable, "-m", "bayeswise", *words, "--json"],
@@ -197,10 +197,12 @@ class Jobs:
             job.state = "cancelled"
         elif code == 0 and len(answer) <= _MOST_ANSWER:
             result = json.loads(answer) if answer.strip() else {}
-            if beside is not None and job.output is not None:
-                self.workspace.take(beside, job.output, job.version)
-                result = _renamed(result, beside, job.output)
-                job.notes = deque((_renamed(note, beside, job.output) for note in job.notes), maxlen=job.notes.maxlen)
+            if temporary is not None and job.output is not None:
+                self.workspace.take(temporary, job.output, job.version)
+                result = _renamed(result, temporary, job.output)
+                job.notes = deque(
+                    (_renamed(note, temporary, job.output) for note in job.notes), maxlen=job.notes.maxlen
+                )
             job.result, job.state = result, "done"
         else:
             job.problem, job.state = self._problem(job, code), "failed"
@@ -209,11 +211,11 @@ class Jobs:
         if job.seconds >= self.limits.job_seconds:
             what = f"the job took longer than {self.limits.job_seconds:,.0f} s and was ended"
             return Problem(error="TimeLimit", what=what, fix="use fewer rows, or the command line, which has no limit")
-        said = next((note for note in reversed(job.notes) if note.startswith("bayeswise: ")), None)
-        if code in (-signal.SIGKILL, -signal.SIGSEGV, -signal.SIGABRT) or "MemoryError" in (said or ""):
+        message = next((note for note in reversed(job.notes) if note.startswith("bayeswise: ")), None)
+        if code in (-signal.SIGKILL, -signal.SIGSEGV, -signal.SIGABRT) or "MemoryError" in (message or ""):
             what = f"the job ended without an answer; it may take {self.limits.job_bytes >> 30} GB of memory"
             return Problem(error="Ended", what=what, fix="use fewer rows, or the command line, which has no limit")
-        text = (said or f"bayeswise: the command ended with code {code}").removeprefix("bayeswise: ")
+        text = (message or f"bayeswise: the command ended with code {code}").removeprefix("bayeswise: ")
         found = _FIX.match(text)
         return Problem(error=f"Exit{code}", what=found["what"] if found else text, fix=found["fix"] if found else None)
 
@@ -253,19 +255,19 @@ def _bound(process: int, most: int) -> None:
             resource.prlimit(process, resource.RLIMIT_AS, (most, most))
 
 
-def _renamed(result: Any, beside: str, name: str) -> Any:
+def _renamed(result: Any, temporary: str, name: str) -> Any:
     """The answer with the name of the file as the user knows it."""
     if isinstance(result, dict):
-        return {key: _renamed(value, beside, name) for key, value in result.items()}
+        return {key: _renamed(value, temporary, name) for key, value in result.items()}
     if isinstance(result, list):
-        return [_renamed(value, beside, name) for value in result]
-    return result.replace(beside, name) if isinstance(result, str) else result
+        return [_renamed(value, temporary, name) for value in result]
+    return result.replace(temporary, name) if isinstance(result, str) else result
 
 
-# -- what the page asks -----------------------------------------------------------------------------------------------
+# -- requests and answers ---------------------------------------------------------------------------------------------
 
 
-class JobView(Said):
+class JobView(Message):
     """A command in the background; `result` is what it prints with --json."""
 
     id: str

@@ -31,7 +31,7 @@ from bayeswise.foundation.errors import (
     quoted,
 )
 from bayeswise.foundation.threads import starting
-from bayeswise.workbench.messages import PROBLEMS, FileName, Name, Said, SameAs, arguments, call, python
+from bayeswise.workbench.messages import PROBLEMS, FileName, Message, Name, SameAs, arguments, call, python
 from bayeswise.workbench.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _MOST_SESSIONS = 8
 
 @dataclass
 class LabelSession:
-    """A session that runs: the case that is asked now, and how it came to be started."""
+    """A running session: its current case, and the arguments it was started with."""
 
     name: str
     words: tuple[str, ...]
@@ -78,19 +78,19 @@ class LabelSession:
             line = self._line(until)
             if line is None:
                 raise self._gone()
-            said: dict[str, Any] = json.loads(line)
-            if "refused" in said:
-                refused = str(said["refused"])
+            message: dict[str, Any] = json.loads(line)
+            if "refused" in message:
+                refused = str(message["refused"])
                 break
-            if "ask" in said:
-                self.case = said
-                return said
-            if "end" in said:
-                self.case, self.ended = None, said["end"]
-                return said
+            if "ask" in message:
+                self.case = message
+                return message
+            if "end" in message:
+                self.case, self.ended = None, message["end"]
+                return message
         raise UsageError(refused, fix="choose one of the classes")
 
-    def tell(self, answer: dict[str, Any]) -> None:
+    def send(self, answer: dict[str, Any]) -> None:
         assert self.process.stdin is not None
         try:
             self.process.stdin.write(json.dumps(answer).encode() + b"\n")
@@ -119,12 +119,14 @@ class LabelSession:
             return None
 
     def _gone(self) -> BayeswiseError:
-        """What the process said before it ended."""
+        """The error that the process printed before it ended."""
         self.process.kill()
         self.process.wait()
         assert self.process.stderr is not None
-        said = self.process.stderr.read().decode("utf-8", "replace").splitlines()
-        last = next((line.removeprefix("bayeswise: ") for line in reversed(said) if line.startswith("bayeswise: ")), "")
+        printed = self.process.stderr.read().decode("utf-8", "replace").splitlines()
+        last = next(
+            (line.removeprefix("bayeswise: ") for line in reversed(printed) if line.startswith("bayeswise: ")), ""
+        )
         what, _, fix = last.partition(" Fix: ")
         return FitError(what or "the session has ended", fix=fix or "start it again: every confirmed answer is kept")
 
@@ -178,8 +180,8 @@ class Sessions:
         session = self.get(name)
         with session.lock:
             if session.case is None or session.case["ask"]["row"] != row:
-                raise ConflictError(f"row {row} is no longer being asked", fix="answer the current question")
-            session.tell(answer)
+                raise ConflictError(f"row {row} is no longer the current case", fix="answer the current case")
+            session.send(answer)
             session.read()
         return session
 
@@ -187,7 +189,7 @@ class Sessions:
         """End a session: its table and its model are written."""
         session = self.get(name)
         with session.lock:
-            session.tell({"quit": True})
+            session.send({"quit": True})
             session.read()
             session.end()
         self._found.pop(name, None)
@@ -203,11 +205,11 @@ class Sessions:
         return [session for session in self._found.values() if session.process.poll() is None]
 
 
-# -- what the page asks -----------------------------------------------------------------------------------------------
+# -- requests and answers ---------------------------------------------------------------------------------------------
 
 
-class StartRequest(Said):
-    """A table of cases, what is asked about them, and the folder of the session."""
+class StartRequest(Message):
+    """A table of cases, the target to label, and the folder of the session."""
 
     table: FileName
     target: Name
@@ -217,7 +219,7 @@ class StartRequest(Said):
     strategy: Strategy | None = None
 
 
-class AnswerRequest(Said):
+class AnswerRequest(Message):
     """An answer to the case in `row`: a label, or that it is skipped, not known, or the last answer taken back."""
 
     session: FileName
@@ -226,14 +228,14 @@ class AnswerRequest(Said):
     other: Literal["skip", "unknown", "undo"] | None = None
 
 
-class EndRequest(Said):
+class EndRequest(Message):
     """The session to end."""
 
     session: FileName
 
 
-class CaseView(Said):
-    """A case to label (counted from 1), why it, what is believed of it, and what its label is expected to save."""
+class CaseView(Message):
+    """A case to label (counted from 1), why it was selected, its posterior, and the saving expected of its label."""
 
     row: int
     cells: dict[str, Any]
@@ -242,7 +244,7 @@ class CaseView(Said):
     saving: float | None
 
 
-class LabelView(Said):
+class LabelView(Message):
     """Where a session stands; `case` is None when every row has had its turn."""
 
     session: str
@@ -266,56 +268,56 @@ def routes(bench: Bench) -> APIRouter:
 
     @router.get("")
     def label(session: Annotated[FileName, Query()]) -> LabelView:
-        """The case that is asked now."""
+        """The current case."""
         return _view(bench.sessions.get(session))
 
     @router.post("/start")
-    def start(asked: StartRequest) -> LabelView:
+    def start(request: StartRequest) -> LabelView:
         """Begin a session, or go on with one."""
-        bench.workspace.file(asked.table)
-        if asked.decision is not None:
-            bench.workspace.file(asked.decision)
-        if any("," in name for name in asked.classes):
+        bench.workspace.file(request.table)
+        if request.decision is not None:
+            bench.workspace.file(request.decision)
+        if any("," in name for name in request.classes):
             raise UsageError("a class has a comma in its name", fix="name it without, or put it into the table")
         options = {
-            "--target": asked.target,
-            "--classes": ",".join(asked.classes) or None,
-            "--costs": asked.decision,
-            "--strategy": asked.strategy,
+            "--target": request.target,
+            "--classes": ",".join(request.classes) or None,
+            "--costs": request.decision,
+            "--strategy": request.strategy,
         }
-        words = arguments("label", asked.table, options=options)[1:]
-        return _view(bench.sessions.start(asked.session, words))
+        words = arguments("label", request.table, options=options)[1:]
+        return _view(bench.sessions.start(request.session, words))
 
     @router.post("/answer")
-    def answer(asked: AnswerRequest) -> LabelView:
+    def answer(request: AnswerRequest) -> LabelView:
         """Answer the case; the answer is on the disk before this is confirmed."""
-        if (asked.label is None) == (asked.other is None):
+        if (request.label is None) == (request.other is None):
             raise UsageError("one answer is needed", fix="send either label or other")
-        given: dict[str, Any] = {"label": asked.label} if asked.other is None else {asked.other: True}
-        return _view(bench.sessions.answer(asked.session, asked.row, given))
+        given: dict[str, Any] = {"label": request.label} if request.other is None else {request.other: True}
+        return _view(bench.sessions.answer(request.session, request.row, given))
 
     @router.post("/end")
-    def end(asked: EndRequest) -> LabelView:
+    def end(request: EndRequest) -> LabelView:
         """End the session: its table of labelled rows and its model are written."""
-        return _view(bench.sessions.end(asked.session))
+        return _view(bench.sessions.end(request.session))
 
     return router
 
 
 def _view(session: LabelSession) -> LabelView:
-    said, ended = session.case or {}, session.ended or {}
-    asked = said.get("ask")
-    case = None if asked is None else CaseView(**{name: asked[name] for name in CaseView.model_fields})
+    message, ended = session.case or {}, session.ended or {}
+    query = message.get("ask")
+    case = None if query is None else CaseView(**{name: query[name] for name in CaseView.model_fields})
     return LabelView(
         session=session.name,
         case=case,
-        labels=said.get("n_labels", ended.get("n_labels", 0)),
-        skipped=said.get("n_skipped", 0),
-        unknown=said.get("n_unknown", 0),
-        open=said.get("n_open", 0),
-        believed_cost=said.get("believed_cost"),
-        measured_cost=said.get("measured_cost"),
-        measured_interval=said.get("measured_interval"),
+        labels=message.get("n_labels", ended.get("n_labels", 0)),
+        skipped=message.get("n_skipped", 0),
+        unknown=message.get("n_unknown", 0),
+        open=message.get("n_open", 0),
+        believed_cost=message.get("believed_cost"),
+        measured_cost=message.get("measured_cost"),
+        measured_interval=message.get("measured_interval"),
         reason=ended.get("reason"),
         labelled=ended.get("labelled"),
         model=ended.get("model"),

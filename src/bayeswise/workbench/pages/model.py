@@ -23,7 +23,7 @@ from bayeswise.models.settings.help_text import settings_by_option, title_of
 from bayeswise.tables.schema.null_words import words_of
 from bayeswise.tables.source import DEFAULT_NULL_WORDS
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import FLAG, PROBLEMS, Code, FileName, Name, Said, SameAs, call, python, shell
+from bayeswise.workbench.messages import FLAG, PROBLEMS, Code, FileName, Message, Name, SameAs, call, python, shell
 from bayeswise.workbench.pages.jobs import JobView
 from bayeswise.workbench.table_choice import TableChoice
 from bayeswise.workbench.workspace import version_of
@@ -52,13 +52,13 @@ class CompareRequest(TableChoice):
     folds: Annotated[int, Field(ge=2, le=100)] = 5
 
 
-def fit_options(asked: FitRequest) -> dict[str, Any]:
-    return {**asked.options, "--model": asked.model, "--decision": asked.decision, **_typed(asked.settings)}
+def fit_options(request: FitRequest) -> dict[str, Any]:
+    return {**request.options, "--model": request.model, "--decision": request.decision, **_typed(request.settings)}
 
 
-def compare_options(asked: CompareRequest) -> dict[str, Any]:
-    folds = {"--models": ",".join(asked.models) or None, "--cv": str(asked.folds)}
-    return {**asked.options, "--costs": asked.decision, **({"--by": "bits"} if asked.by_bits else folds)}
+def compare_options(request: CompareRequest) -> dict[str, Any]:
+    folds = {"--models": ",".join(request.models) or None, "--cv": str(request.folds)}
+    return {**request.options, "--costs": request.decision, **({"--by": "bits"} if request.by_bits else folds)}
 
 
 def options_like(model: Any, changes: Mapping[str, Any]) -> dict[str, Any]:
@@ -85,28 +85,28 @@ def options_like(model: Any, changes: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def same_fit(asked: FitRequest) -> SameAs:
-    opening, table = asked.in_python
-    fitted = call("bw.fit", table, **asked.keywords, model=asked.model, **_keywords(asked))
+def same_fit(request: FitRequest) -> SameAs:
+    opening, table = request.in_python
+    fitted = call("bw.fit", table, **request.keywords, model=request.model, **_keywords(request))
     return SameAs(
-        shell=shell("fit", asked.table, options={**fit_options(asked), "--output": asked.output}),
-        python=python(*opening, f"model = {fitted}", f"model.save({asked.output!r})"),
+        shell=shell("fit", request.table, options={**fit_options(request), "--output": request.output}),
+        python=python(*opening, f"model = {fitted}", f"model.save({request.output!r})"),
     )
 
 
-def same_comparison(asked: CompareRequest) -> SameAs:
-    columns = {name: value for name, value in asked.keywords.items() if name != "target"}
+def same_comparison(request: CompareRequest) -> SameAs:
+    columns = {name: value for name, value in request.keywords.items() if name != "target"}
     more: dict[str, Any] = {}
-    if asked.by_bits:
+    if request.by_bits:
         module, function = "models.description_length.comparing", "compare_table"
     else:
         module, function = "evaluation.model_comparison", "compare_models"
-        costs = None if asked.decision is None else Code(call("bw.Costs.read", asked.decision))
-        more = {"costs": costs, "models": list(asked.models), "cv": asked.folds}
-    opening, table = asked.in_python
-    found = call(function, table, asked.target, **more, **columns)
+        costs = None if request.decision is None else Code(call("bw.Costs.read", request.decision))
+        more = {"costs": costs, "models": list(request.models), "cv": request.folds}
+    opening, table = request.in_python
+    found = call(function, table, request.target, **more, **columns)
     return SameAs(
-        shell=shell("compare", asked.table, options=compare_options(asked)),
+        shell=shell("compare", request.table, options=compare_options(request)),
         python=python(f"from bayeswise.{module} import {function}", *opening, f"found = {found}", "print(found)"),
     )
 
@@ -124,11 +124,11 @@ def _typed(settings: Mapping[str, Any]) -> dict[str, Any]:
     return typed
 
 
-def _keywords(asked: FitRequest) -> dict[str, Any]:
+def _keywords(request: FitRequest) -> dict[str, Any]:
     """Settings as `bw.fit` takes them."""
-    kind = kind_of_name(asked.model)
+    kind = kind_of_name(request.model)
     found: dict[str, Any] = {}
-    for option, value in asked.settings.items():
+    for option, value in request.settings.items():
         if value is False:  # a flag that is not set
             continue
         if option == "m-estimate":
@@ -167,7 +167,7 @@ _LIVE = ("smoothing", "class_prior", "prior_smoothing", "shrinkage", "variance_f
 _LIVE_ROWS = 50_000
 
 
-class SettingView(Said):
+class SettingView(Message):
     """A setting: the option that sets it on the command line, and what it may be."""
 
     option: str
@@ -182,7 +182,7 @@ class SettingView(Said):
     live: bool
 
 
-class KindView(Said):
+class KindView(Message):
     """A kind of model, and its settings."""
 
     name: str
@@ -190,7 +190,7 @@ class KindView(Said):
     settings: list[SettingView]
 
 
-class ModelView(Said):
+class ModelView(Message):
     """A model file: what `bayeswise inspect --json` prints of it, and which settings can be changed live."""
 
     model: str
@@ -201,7 +201,7 @@ class ModelView(Said):
     same_as: SameAs
 
 
-class LiveRequest(Said):
+class LiveRequest(Message):
     """A model, the table that it has learned, and settings to try without another pass over the rows."""
 
     model: FileName
@@ -211,7 +211,7 @@ class LiveRequest(Said):
     class_prior: Annotated[dict[str, Annotated[float, Field(ge=0, le=1)]], Field(max_length=1_000)] | None = None
 
 
-class LiveView(Said):
+class LiveView(Message):
     """How the changed model does on its own rows, each left out in turn."""
 
     rows: int
@@ -246,64 +246,64 @@ def routes(bench: Bench) -> APIRouter:
         )
 
     @router.post("/fit", status_code=202)
-    def fit(asked: FitRequest) -> JobView:
+    def fit(request: FitRequest) -> JobView:
         """Learn a model in the background."""
-        bench.workspace.file(asked.table)
-        if asked.decision is not None:
-            bench.workspace.file(asked.decision)
-        if not asked.output.endswith(".bayeswise"):
-            raise ParameterError(f"{asked.output!r} does not end in .bayeswise", fix="name the model NAME.bayeswise")
+        bench.workspace.file(request.table)
+        if request.decision is not None:
+            bench.workspace.file(request.decision)
+        if not request.output.endswith(".bayeswise"):
+            raise ParameterError(f"{request.output!r} does not end in .bayeswise", fix="name the model NAME.bayeswise")
         job = bench.jobs.start(
-            "fit", asked.table, options=fit_options(asked), output=asked.output, version=asked.version
+            "fit", request.table, options=fit_options(request), output=request.output, version=request.version
         )
         return JobView.of(job)
 
     @router.post("/fit/same_as")
-    def fit_same_as(asked: FitRequest) -> SameAs:
+    def fit_same_as(request: FitRequest) -> SameAs:
         """The same learning on the command line and in Python."""
-        return same_fit(asked)
+        return same_fit(request)
 
     @router.post("/compare", status_code=202)
-    def compare(asked: CompareRequest) -> JobView:
+    def compare(request: CompareRequest) -> JobView:
         """Compare kinds of models in the background, by rows that they never saw or by description length."""
-        bench.workspace.file(asked.table)
-        if asked.decision is not None:
-            bench.workspace.file(asked.decision)
-        return JobView.of(bench.jobs.start("compare", asked.table, options=compare_options(asked)))
+        bench.workspace.file(request.table)
+        if request.decision is not None:
+            bench.workspace.file(request.decision)
+        return JobView.of(bench.jobs.start("compare", request.table, options=compare_options(request)))
 
     @router.post("/compare/same_as")
-    def compare_same_as(asked: CompareRequest) -> SameAs:
+    def compare_same_as(request: CompareRequest) -> SameAs:
         """The same comparison on the command line and in Python."""
-        return same_comparison(asked)
+        return same_comparison(request)
 
     @router.post("/model/live")
-    def live(asked: LiveRequest) -> LiveView:
+    def live(request: LiveRequest) -> LiveView:
         """A model under other settings, at once: its statistics are kept, so that no row is read again."""
-        return live_view(bench, asked)
+        return live_view(bench, request)
 
     return router
 
 
-def live_view(bench: Bench, asked: LiveRequest) -> LiveView:
+def live_view(bench: Bench, request: LiveRequest) -> LiveView:
     """The leave-one-out log-loss and errors of the changed model, on rows that were encoded once."""
-    fitted = bench.model(asked.model)
+    fitted = bench.model(request.model)
     known = _live_settings(fitted)
     changes: dict[str, Any] = {
-        name: value for name in ("smoothing", "shrinkage") if (value := getattr(asked, name)) is not None
+        name: value for name in ("smoothing", "shrinkage") if (value := getattr(request, name)) is not None
     }
-    if asked.class_prior is not None:
+    if request.class_prior is not None:
         by_text = {str(label): label for label in fitted.classes}
-        changes["class_prior"] = {by_text.get(name, name): p for name, p in asked.class_prior.items()}
+        changes["class_prior"] = {by_text.get(name, name): p for name, p in request.class_prior.items()}
     for name in changes:
         if name not in known:
             raise KindError(f"{name} of this model cannot be changed without its rows", fix="fit it again")
     if not known:
         raise KindError("this kind of model keeps no statistics that settings could change", fix="fit it again")
     batches = bench.workspace.remembered(
-        bench.workspace.file(asked.model),
+        bench.workspace.file(request.model),
         "learned rows",
-        lambda: _some(map(fitted.recoded, fitted.learned(bench.workspace.file(asked.table)))),
-        also=(bench.workspace.file(asked.table),),
+        lambda: _some(map(fitted.recoded, fitted.learned(bench.workspace.file(request.table)))),
+        also=(bench.workspace.file(request.table),),
     )
     changed = fitted.changed(**changes) if changes else fitted
     posterior = changed.leave_one_out(batches)
@@ -320,8 +320,8 @@ def live_view(bench: Bench, asked: LiveRequest) -> LiveView:
         bits=bits,
         prior={str(label): float(p) for label, p in zip(changed.classes, np.exp(changed.log_prior), strict=True)},
         same_as=SameAs(
-            shell=shell("fit", asked.table, options=options_like(fitted, changes)),
-            python=python(f"model = {call('bw.load', asked.model)}.{call('changed', **changes)}"),
+            shell=shell("fit", request.table, options=options_like(fitted, changes)),
+            python=python(f"model = {call('bw.load', request.model)}.{call('changed', **changes)}"),
         ),
     )
 

@@ -13,7 +13,7 @@ from pydantic import Field
 from bayeswise.foundation.errors import TooLargeError
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import PROBLEMS, FileName, Name, Said, SameAs, call, python, shell
+from bayeswise.workbench.messages import PROBLEMS, FileName, Message, Name, SameAs, call, python, shell
 from bayeswise.workbench.workspace import version_of
 
 Share = Annotated[float, Field(ge=0, le=1e300, allow_inf_nan=False)]
@@ -27,7 +27,7 @@ _MOST_PATHS = 12
 _MOST_IN_CONFLICT = 30  # findings; each is left out once
 
 
-class NodeView(Said):
+class NodeView(Message):
     """A node, its states and its parents."""
 
     name: str
@@ -36,7 +36,7 @@ class NodeView(Said):
     table_rows: int
 
 
-class NetworkView(Said):
+class NetworkView(Message):
     """The graph of a network; `influence` is how much each edge matters, from 0 to 1."""
 
     network: str
@@ -49,7 +49,7 @@ class NetworkView(Said):
     same_as: SameAs
 
 
-class TableView(Said):
+class TableView(Message):
     """The table of a node: a row of probabilities for each configuration of its parents."""
 
     node: str
@@ -59,7 +59,7 @@ class TableView(Said):
     rows: list[list[float]]
 
 
-class Question(Said):
+class Question(Message):
     """What is observed: states, states that are excluded, and likelihoods of states; `do` is set from outside."""
 
     network: FileName
@@ -71,7 +71,7 @@ class Question(Said):
     state: str | None = None
 
 
-class FindingView(Said):
+class FindingView(Message):
     """What a finding says for a state of the target, as the change of its log-odds; null where it was certain.
 
     An infinite change, of a finding that settles the matter, is the text "inf" or "-inf".
@@ -84,7 +84,7 @@ class FindingView(Said):
     relevant: bool
 
 
-class PathView(Said):
+class PathView(Message):
     """Nodes from a finding to the target, and the bits that pass at most."""
 
     finding: str
@@ -92,7 +92,7 @@ class PathView(Said):
     bits: float
 
 
-class StateView(Said):
+class StateView(Message):
     """A state of a node, and the bits of conflict that are left with it."""
 
     node: str
@@ -100,21 +100,21 @@ class StateView(Said):
     bits: float
 
 
-class ConflictView(Said):
+class ConflictView(Message):
     """log2 prod P(finding) / P(all findings): above 0 they conflict, unless a state explains them."""
 
     bits: float
     explained_by: list[StateView]
 
 
-class BeliefsView(Said):
-    """The belief in each state of each node, and what a target has to do with the others.
+class BeliefsView(Message):
+    """The belief in each state of each node, and how a target relates to the others.
 
-    separated    nodes that say nothing about the target, given what is observed
-    worth        bits that observing each node adds about the target
+    separated    nodes that are independent of the target, given what is observed
+    worth        mutual information of each node and the target, in bits
     findings     how much each finding speaks for `state` of the target: alone, and beside the others
     paths        by which paths they do
-    explained_as the line for the shell that explains it, where there is something to explain
+    explained_as the shell command that explains it, where there are findings
     """
 
     beliefs: dict[str, list[float]]
@@ -131,7 +131,7 @@ class BeliefsView(Said):
     same_as: SameAs
 
 
-class EffectView(Said):
+class EffectView(Message):
     """P(effect | do(cause)) beside P(effect | cause), for each state of the cause; null if that never happens."""
 
     cause: str
@@ -160,9 +160,9 @@ def routes(bench: Bench) -> APIRouter:
         return table_view(network_of(bench, network), node)
 
     @router.post("/query")
-    def query(asked: Question) -> BeliefsView:
+    def query(request: Question) -> BeliefsView:
         """The beliefs in all nodes, given what is observed."""
-        return beliefs_view(network_of(bench, asked.network), asked)
+        return beliefs_view(network_of(bench, request.network), request)
 
     @router.get("/effect")
     def effect(
@@ -224,11 +224,11 @@ def table_view(network: BeliefNetwork, node: str) -> TableView:
     )
 
 
-def beliefs_view(network: BeliefNetwork, asked: Question) -> BeliefsView:
-    """All beliefs, and about a target what else there is to know."""
-    actions = {name: state_of(network, name, state) for name, state in asked.do.items()}
+def beliefs_view(network: BeliefNetwork, request: Question) -> BeliefsView:
+    """All beliefs, and for a target its separated nodes, values of information and findings."""
+    actions = {name: state_of(network, name, state) for name, state in request.do.items()}
     network = network.do(actions) if actions else network
-    evidence, soft = findings_of(network, asked)
+    evidence, soft = findings_of(network, request)
     marginals = network.marginals(evidence, soft=soft or None)
     beliefs = {name: [float(p) for p in marginals[name].probability.ravel()] for name in marginals}
     for name, state in evidence.items():
@@ -236,17 +236,17 @@ def beliefs_view(network: BeliefNetwork, asked: Question) -> BeliefsView:
     log_evidence = network.log_evidence(evidence, soft=soft or None)
     best = network.most_probable(evidence, soft=soft or None)
     about: dict[str, Any] = {"separated": [], "worth": {}, "state": None, "findings": [], "paths": []}
-    if asked.target is not None and asked.target not in evidence:
-        about.update(_about_target(network, asked.target, asked.state, evidence, soft))
+    if request.target is not None and request.target not in evidence:
+        about.update(_about_target(network, request.target, request.state, evidence, soft))
     return BeliefsView(
         beliefs=beliefs,
         probability=float(np.exp(log_evidence)),
         log_evidence=log_evidence,
         **about,
         conflict=_conflict(network, evidence),
-        explained_as=_explained_as(asked, soft) if about["findings"] and not actions else None,
+        explained_as=_explained_as(request, soft) if about["findings"] and not actions else None,
         most_probable={name: str(state) for name, state in best.states.items()},
-        same_as=_same(asked, actions, evidence, soft),
+        same_as=_same(request, actions, evidence, soft),
     )
 
 
@@ -301,15 +301,15 @@ def effect_view(network: BeliefNetwork, name: str, cause: str, effect: str) -> E
     )
 
 
-def findings_of(network: BeliefNetwork, asked: Question) -> tuple[dict[str, Any], dict[str, dict[Any, float]]]:
+def findings_of(network: BeliefNetwork, request: Question) -> tuple[dict[str, Any], dict[str, dict[Any, float]]]:
     """Evidence and likelihoods with the labels of the network; an excluded state has likelihood 0."""
-    evidence = {name: state_of(network, name, state) for name, state in asked.evidence.items()}
+    evidence = {name: state_of(network, name, state) for name, state in request.evidence.items()}
     soft = {
         name: {state_of(network, name, state): share for state, share in shares.items()}
-        for name, shares in asked.soft.items()
+        for name, shares in request.soft.items()
         if name not in evidence
     }
-    for name, states in asked.excluded.items():
+    for name, states in request.excluded.items():
         if name in evidence or not states:
             continue
         out = {state_of(network, name, state) for state in states}
@@ -326,26 +326,26 @@ def state_of(network: BeliefNetwork, name: str, text: str) -> Any:
 
 
 def _same(
-    asked: Question, actions: dict[str, Any], evidence: dict[str, Any], soft: dict[str, dict[Any, float]]
+    request: Question, actions: dict[str, Any], evidence: dict[str, Any], soft: dict[str, dict[Any, float]]
 ) -> SameAs:
-    nodes = [asked.target] if asked.target is not None else []
+    nodes = [request.target] if request.target is not None else []
     setting = [f"{name}={state}" for name, state in actions.items()]
-    asking = f"network.query({asked.target!r}, {evidence!r}" if nodes else f"network.marginals({evidence!r}"
+    query = f"network.query({request.target!r}, {evidence!r}" if nodes else f"network.marginals({evidence!r}"
     return SameAs(
         shell=shell(
-            "network", "query", asked.network, *nodes, options={"--do": setting, **_typed_findings(evidence, soft)}
+            "network", "query", request.network, *nodes, options={"--do": setting, **_typed_findings(evidence, soft)}
         ),
         python=python(
-            f"network = {call('bw.BeliefNetwork.read', asked.network)}",
+            f"network = {call('bw.BeliefNetwork.read', request.network)}",
             *([f"network = network.do({actions!r})"] if actions else []),
-            asking + (f", soft={soft!r})" if soft else ")"),
+            query + (f", soft={soft!r})" if soft else ")"),
         ),
     )
 
 
-def _explained_as(asked: Question, soft: dict[str, dict[Any, float]]) -> str:
-    options = {"--state": asked.state, **_typed_findings(asked.evidence, soft), "--paths": str(_MOST_PATHS)}
-    return shell("network", "explain", asked.network, str(asked.target), options=options)
+def _explained_as(request: Question, soft: dict[str, dict[Any, float]]) -> str:
+    options = {"--state": request.state, **_typed_findings(request.evidence, soft), "--paths": str(_MOST_PATHS)}
+    return shell("network", "explain", request.network, str(request.target), options=options)
 
 
 def _typed_findings(evidence: dict[str, Any], soft: dict[str, dict[Any, float]]) -> dict[str, list[str]]:

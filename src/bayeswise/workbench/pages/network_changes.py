@@ -12,7 +12,7 @@ from bayeswise.foundation.errors import NetworkError, ParameterError
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import FLAG, PROBLEMS, Code, FileName, Name, Said, SameAs, call, python, shell
+from bayeswise.workbench.messages import FLAG, PROBLEMS, Code, FileName, Message, Name, SameAs, call, python, shell
 from bayeswise.workbench.pages.jobs import JobView
 from bayeswise.workbench.pages.network import (
     NetworkView,
@@ -28,7 +28,7 @@ from bayeswise.workbench.workspace import kind_of, version_of
 EdgeName = tuple[Name, Name]
 
 
-class Edit(Said):
+class Edit(Message):
     """One change of a network; `name` is the new name of a node or a state."""
 
     change: Literal[
@@ -51,7 +51,7 @@ class Edit(Said):
     normalise: bool = False
 
 
-class EditRequest(Said):
+class EditRequest(Message):
     """Changes of a network, in their order, and where they are written; without `output` they are only tried.
 
     Without `network` they begin with a network that has no node. `table` is a node whose table is shown.
@@ -64,14 +64,14 @@ class EditRequest(Said):
     version: str | None = None
 
 
-class EditedView(Said):
+class EditedView(Message):
     """A network after its changes, and the table of one of its nodes."""
 
     graph: NetworkView
     table: TableView | None
 
 
-class LearnRequest(Said):
+class LearnRequest(Message):
     """A table, and what is known about the edges."""
 
     table: FileName
@@ -93,46 +93,48 @@ def routes(bench: Bench) -> APIRouter:
     router = APIRouter(prefix="/api/network", tags=["network"], responses=PROBLEMS)
 
     @router.post("/edit")
-    def edit(asked: EditRequest) -> EditedView:
+    def edit(request: EditRequest) -> EditedView:
         """Change a network: a cycle, an unknown name or a row that does not sum to 1 is an error that says where."""
-        before = BeliefNetwork([]) if asked.network is None else network_of(bench, asked.network)
-        found = edited(before, asked.edits)
-        if asked.output is not None:
-            _check_suffix(asked.output)
-            with bench.workspace.replacing(asked.output, asked.version) as path:
+        before = BeliefNetwork([]) if request.network is None else network_of(bench, request.network)
+        found = edited(before, request.edits)
+        if request.output is not None:
+            _check_suffix(request.output)
+            with bench.workspace.replacing(request.output, request.version) as path:
                 found.write(path)
-        name = asked.output or asked.network
+        name = request.output or request.network
         version = "" if name is None else version_of(bench.workspace.file(name))
         graph = network_view(found, name or "network.bif", version)
-        table = None if asked.table is None else table_view(found, asked.table)
-        return EditedView(graph=graph.model_copy(update={"same_as": _same_edits(asked)}), table=table)
+        table = None if request.table is None else table_view(found, request.table)
+        return EditedView(graph=graph.model_copy(update={"same_as": _same_edits(request)}), table=table)
 
     @router.post("/learn", status_code=202)
-    def learn(asked: LearnRequest) -> JobView:
+    def learn(request: LearnRequest) -> JobView:
         """Learn a network from a table in the background."""
-        bench.workspace.file(asked.table)
-        _check_suffix(asked.output)
-        words = "network", "learn", asked.table
-        chosen = _learn_options(asked)
-        return JobView.of(bench.jobs.start(*words, options=chosen, output=asked.output, version=asked.version))
+        bench.workspace.file(request.table)
+        _check_suffix(request.output)
+        words = "network", "learn", request.table
+        chosen = _learn_options(request)
+        return JobView.of(bench.jobs.start(*words, options=chosen, output=request.output, version=request.version))
 
     @router.post("/learn/same_as")
-    def learn_same_as(asked: LearnRequest) -> SameAs:
+    def learn_same_as(request: LearnRequest) -> SameAs:
         """The same learning on the command line and in Python."""
         learning = call(
             "bw.BeliefNetwork.learn",
-            asked.table,
-            method=None if asked.method == "auto" else asked.method,
-            score=None if asked.score == "bic" else asked.score,
-            required=list(asked.require),
-            forbidden=list(asked.forbid),
-            ignore=list(asked.ignore),
-            missing=None if asked.missing == "error" else asked.missing,
-            max_parents=asked.max_parents,
+            request.table,
+            method=None if request.method == "auto" else request.method,
+            score=None if request.score == "bic" else request.score,
+            required=list(request.require),
+            forbidden=list(request.forbid),
+            ignore=list(request.ignore),
+            missing=None if request.missing == "error" else request.missing,
+            max_parents=request.max_parents,
         )
         return SameAs(
-            shell=shell("network", "learn", asked.table, options={**_learn_options(asked), "--output": asked.output}),
-            python=python(f"network = {learning}", f"network.write({asked.output!r})"),
+            shell=shell(
+                "network", "learn", request.table, options={**_learn_options(request), "--output": request.output}
+            ),
+            python=python(f"network = {learning}", f"network.write({request.output!r})"),
         )
 
     return router
@@ -186,13 +188,13 @@ def _rows(network: BeliefNetwork, edit: Edit) -> Any:
     return rows.tolist() if network.parents(edit.node) else rows[0].tolist()
 
 
-def _same_edits(asked: EditRequest) -> SameAs:
+def _same_edits(request: EditRequest) -> SameAs:
     """The edits in Python; the command line shows what was saved."""
-    first = "bw.BeliefNetwork([])" if asked.network is None else call("bw.BeliefNetwork.read", asked.network)
-    output = asked.output or asked.network or "network.bif"
-    lines = ["from bayeswise.networks import Node"] if any(edit.change == "add-node" for edit in asked.edits) else []
-    lines += [f"network = {first}", *(f"network = {_edit_in_python(edit)}" for edit in asked.edits)]
-    if not asked.edits:
+    first = "bw.BeliefNetwork([])" if request.network is None else call("bw.BeliefNetwork.read", request.network)
+    output = request.output or request.network or "network.bif"
+    lines = ["from bayeswise.networks import Node"] if any(edit.change == "add-node" for edit in request.edits) else []
+    lines += [f"network = {first}", *(f"network = {_edit_in_python(edit)}" for edit in request.edits)]
+    if not request.edits:
         return SameAs(shell=shell("network", "show", output), python=python(*lines, "print(network)"))
     shown = f"# what Python has written, or this page has saved:\n{shell('network', 'show', output)}"
     return SameAs(shell=shown, python=python(*lines, f"network.write({output!r})"))
@@ -219,17 +221,17 @@ def _edit_in_python(edit: Edit) -> str:
     return call(f"network.edit.{method}", *given[edit.change])
 
 
-def _learn_options(asked: LearnRequest) -> dict[str, Any]:
+def _learn_options(request: LearnRequest) -> dict[str, Any]:
     return {
-        "--method": None if asked.method == "auto" else asked.method,
-        "--score": None if asked.score == "bic" else asked.score,
-        "--require": [f"{parent} -> {child}" for parent, child in asked.require],
-        "--forbid": [f"{parent} -> {child}" for parent, child in asked.forbid],
-        "--ignore": asked.ignore,
-        "--missing": None if asked.missing == "error" else asked.missing,
-        "--max-parents": None if asked.max_parents is None else str(asked.max_parents),
-        "--strengths": [FLAG] if asked.strengths or asked.resamples else None,
-        "--resamples": str(asked.resamples) if asked.resamples else None,
+        "--method": None if request.method == "auto" else request.method,
+        "--score": None if request.score == "bic" else request.score,
+        "--require": [f"{parent} -> {child}" for parent, child in request.require],
+        "--forbid": [f"{parent} -> {child}" for parent, child in request.forbid],
+        "--ignore": request.ignore,
+        "--missing": None if request.missing == "error" else request.missing,
+        "--max-parents": None if request.max_parents is None else str(request.max_parents),
+        "--strengths": [FLAG] if request.strengths or request.resamples else None,
+        "--resamples": str(request.resamples) if request.resamples else None,
     }
 
 

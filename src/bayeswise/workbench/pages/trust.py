@@ -16,7 +16,7 @@ from bayeswise.evaluation.report import promise_lines
 from bayeswise.foundation.errors import BayeswiseError, FitError
 from bayeswise.statistics.intervals import variance_inflation
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import PROBLEMS, FileName, Said, SameAs
+from bayeswise.workbench.messages import PROBLEMS, FileName, Message, SameAs
 from bayeswise.workbench.pages.costs import EvaluateRequest, opened, rows_of, same_decisions
 from bayeswise.workbench.pages.jobs import JobView
 from bayeswise.workbench.safety import CONTENT_POLICY
@@ -29,7 +29,7 @@ _MOST_STATES = 20
 _NOVELTY_ROWS = 5_000
 
 
-class ReliabilityView(Said):
+class ReliabilityView(Message):
     """Bins of the probability of a state: promised, seen, and the band of what is seen."""
 
     state: str
@@ -41,7 +41,7 @@ class ReliabilityView(Said):
     count: list[float]
 
 
-class ScoreView(Said):
+class ScoreView(Message):
     """score = miscalibration - discrimination + uncertainty."""
 
     state: str
@@ -52,7 +52,7 @@ class ScoreView(Said):
     log_score: float | None
 
 
-class CurveView(Said):
+class CurveView(Message):
     """Lines over one axis."""
 
     title: str
@@ -63,7 +63,7 @@ class CurveView(Said):
     marks: dict[str, float]
 
 
-class NoveltyView(Said):
+class NoveltyView(Message):
     """How ordinary rows are under the model: shares of their p-values in ten bins; even bins are ordinary rows."""
 
     shares: list[float]
@@ -71,7 +71,7 @@ class NoveltyView(Said):
     rare: float
 
 
-class TrustView(Said):
+class TrustView(Message):
     """What `check` says, and what the pictures of the report are drawn from."""
 
     rows: int
@@ -86,7 +86,7 @@ class TrustView(Said):
     same_as: SameAs
 
 
-class ReportRequest(Said):
+class ReportRequest(Message):
     """What a report is about, and the file to write."""
 
     model: FileName
@@ -111,16 +111,16 @@ def routes(bench: Bench) -> APIRouter:
         return trust_view(bench, model, table, decision, bins)
 
     @router.post("/report", status_code=202)
-    def report(asked: ReportRequest) -> JobView:
+    def report(request: ReportRequest) -> JobView:
         """Write the printable report in the background."""
-        for name in (asked.model, asked.table, *([asked.decision] if asked.decision else [])):
+        for name in (request.model, request.table, *([request.decision] if request.decision else [])):
             bench.workspace.file(name)
-        if not asked.output.endswith(".html"):
-            raise FitError(f"{asked.output!r} does not end in .html", fix="name it NAME.html")
-        found = rows_of(bench, asked.model, asked.table)
-        chosen = {"--costs": asked.decision, "--cv": "loo" if found.known.how == "leave-one-out" else None}
-        words = "report", asked.model, asked.table
-        return JobView.of(bench.jobs.start(*words, options=chosen, output=asked.output, version=asked.version))
+        if not request.output.endswith(".html"):
+            raise FitError(f"{request.output!r} does not end in .html", fix="name it NAME.html")
+        found = rows_of(bench, request.model, request.table)
+        chosen = {"--costs": request.decision, "--cv": "loo" if found.known.how == "leave-one-out" else None}
+        words = "report", request.model, request.table
+        return JobView.of(bench.jobs.start(*words, options=chosen, output=request.output, version=request.version))
 
     @router.get("/report", response_class=Response, responses={200: {"content": {"text/html": {}}}})
     def written(file: Annotated[FileName, Query()]) -> Response:

@@ -1,8 +1,8 @@
 """The service: predictions, decisions and explanations of the workspace's models for other programs.
 
-routes.py       POST /api/v1/models/{name}/predict, decide and explain; what is served, and how it does
+routes.py       POST /api/v1/models/{name}/predict, decide and explain; the list of models, health and metrics
 served.py       the models in memory, replaced when their file changes
-bodies.py       rows from JSON, CSV and Arrow, and answers in the same form
+bodies.py       rows from JSON, CSV and Arrow, and answers in the same formats
 row_answers.py  answers row by row; a row that cannot be answered has its error in its place
-metrics.py      what was asked, how long it took, in the form that Prometheus reads
+metrics.py      counts and durations of requests, in the text format of Prometheus
 """

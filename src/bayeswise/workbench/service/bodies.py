@@ -1,4 +1,4 @@
-"""Rows from JSON, CSV and Arrow streams, and answers in the form that was asked for."""
+"""Rows from JSON, CSV and Arrow streams, and answers in the requested format."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ MEDIA = {"json": "application/json", "csv": "text/csv; charset=utf-8", "arrow": 
 
 
 @dataclass(frozen=True)
-class Asked:
-    """The rows of a request, and what it says besides."""
+class RowsRequest:
+    """The rows of a request, and its settings."""
 
     block: Block
     form: Form
@@ -44,47 +44,47 @@ class Asked:
     rows: list[dict[str, Any]] = field(default_factory=list)
     shapes: frozenset[tuple[str, ...]] = frozenset()  # the names that rows have
 
-    def refuse_strangers(self, used: Sequence[str]) -> None:
-        """A row with none of the model's columns is an error: its answer would be the prior, whatever was meant."""
+    def check_columns(self, used: Sequence[str]) -> None:
+        """A row with none of the model's columns is an error: its answer would be the prior."""
         known = set(used)
-        strange = {shape for shape in self.shapes if known and known.isdisjoint(shape)}
-        for place, row in enumerate(self.rows if strange else ()):
-            if place not in self.malformed and tuple(row) in strange:
+        unrelated = {shape for shape in self.shapes if known and known.isdisjoint(shape)}
+        for place, row in enumerate(self.rows if unrelated else ()):
+            if place not in self.malformed and tuple(row) in unrelated:
                 self.malformed[place] = MissingColumnError(
-                    "the row has none of the columns that the model looks at", fix=f"send {listed(used)}"
+                    "the row has none of the columns that the model uses", fix=f"send {listed(used)}"
                 )
 
 
 def form_of(content_type: str) -> Form:
-    """The form of a body; JSON if it does not say."""
+    """The format of a body; JSON by default."""
     kind = content_type.partition(";")[0].strip().lower() or "application/json"
     if kind not in _TYPES:
         raise UsageError(f"the body is {kind!r}", fix=f"send {', '.join(_TYPES)}")
     return _TYPES[kind]
 
 
-def answer_form(accept: str, asked: Form) -> Form:
-    """The form of the answer: the first that is accepted, else that of the rows."""
+def answer_form(accept: str, default: Form) -> Form:
+    """The format of the answer: the first that is accepted, else that of the rows."""
     for part in accept.split(","):
         kind = part.partition(";")[0].strip().lower()
         if kind in _TYPES:
             return _TYPES[kind]
-    return asked
+    return default
 
 
-def read(body: bytes, form: Form, limits: Limits) -> Asked:
+def read(body: bytes, form: Form, limits: Limits) -> RowsRequest:
     """The rows of a body."""
-    asked = _of_json(body) if form == "json" else Asked(_of_table(body, form), form)
-    if asked.block.n_rows > limits.rows or len(asked.block.columns) > limits.columns:
+    request = _of_json(body) if form == "json" else RowsRequest(_of_table(body, form), form)
+    if request.block.n_rows > limits.rows or len(request.block.columns) > limits.columns:
         raise UsageError(
-            f"{asked.block.n_rows:,} rows of {len(asked.block.columns):,} columns are more than "
+            f"{request.block.n_rows:,} rows of {len(request.block.columns):,} columns are more than "
             f"{limits.rows:,} rows or {limits.columns:,} columns",
             fix="send fewer at once",
         )
-    return asked
+    return request
 
 
-def _of_json(body: bytes) -> Asked:
+def _of_json(body: bytes) -> RowsRequest:
     try:
         document = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -97,13 +97,13 @@ def _of_json(body: bytes) -> Asked:
     if ("rows" in document) == ("columns" in document):
         raise UsageError("the body needs either rows or columns", fix='send {"rows": [{...}, ...]}')
     if "columns" in document:
-        return Asked(_of_columns(document["columns"]), "json", True, settings)
+        return RowsRequest(_of_columns(document["columns"]), "json", True, settings)
     rows = document["rows"]
     if not isinstance(rows, list):
         raise UsageError("rows is not a list", fix='send {"rows": [{...}, ...]}')
     alike = _columns_of_rows_alike(rows)
     if alike is not None:
-        return Asked(Block(alike, len(rows)), "json", False, settings, {}, rows, frozenset([tuple(alike)]))
+        return RowsRequest(Block(alike, len(rows)), "json", False, settings, {}, rows, frozenset([tuple(alike)]))
     malformed: dict[int, BayeswiseError] = {}
     for place, row in enumerate(rows):
         if type(row) is not dict:
@@ -112,7 +112,7 @@ def _of_json(body: bytes) -> Asked:
     shapes = frozenset(map(tuple, rows))
     names = dict.fromkeys(name for shape in shapes for name in shape)
     columns = {name: [row.get(name) for row in rows] for name in names}
-    return Asked(Block(columns, len(rows)), "json", False, settings, malformed, rows, shapes)
+    return RowsRequest(Block(columns, len(rows)), "json", False, settings, malformed, rows, shapes)
 
 
 def _columns_of_rows_alike(rows: list[Any]) -> dict[str, list[Any]] | None:
@@ -171,10 +171,10 @@ def _pyarrow() -> Any:
 # -- answers ----------------------------------------------------------------------------------------------------------
 
 
-def written(found: Answered, classes: Sequence[Any], form: Form, by_columns: bool, beside: dict[str, Any]) -> bytes:
-    """The answers as bytes; `beside` is what a JSON answer says besides its rows."""
+def written(found: Answered, classes: Sequence[Any], form: Form, by_columns: bool, extra: dict[str, Any]) -> bytes:
+    """The answers as bytes; `extra` are the other fields of a JSON answer."""
     if form == "json":
-        return _json(found, classes, by_columns, beside)
+        return _json(found, classes, by_columns, extra)
     columns = {name: list(map(json_value, cells_of(column))) for name, column in found.columns.items()}
     for place, label in enumerate(classes if found.probability is not None else ()):
         assert found.probability is not None
@@ -184,19 +184,19 @@ def written(found: Answered, classes: Sequence[Any], form: Form, by_columns: boo
     return _csv(columns, found.n_rows) if form == "csv" else _arrow(columns)
 
 
-def _json(found: Answered, classes: Sequence[Any], by_columns: bool, beside: dict[str, Any]) -> bytes:
+def _json(found: Answered, classes: Sequence[Any], by_columns: bool, extra: dict[str, Any]) -> bytes:
     states = [str(label) for label in classes]
     errors = {
         row: {"error": type(error).__name__, "what": error.what, "fix": error.fix}
         for row, error in found.errors.items()
     }
     if not errors and not by_columns:
-        return _rows_text(found, states, beside)
+        return _rows_text(found, states, extra)
     columns: dict[str, Any] = {name: cells_of(column) for name, column in found.columns.items()}
     if by_columns:
         if found.probability is not None:
             columns["probability"] = {state: found.probability[:, k].tolist() for k, state in enumerate(states)}
-        answer = {**beside, "columns": columns, "errors": {str(row): error for row, error in errors.items()}}
+        answer = {**extra, "columns": columns, "errors": {str(row): error for row, error in errors.items()}}
         return orjson.dumps(answer, default=str)
     names = list(columns)
     cells = list(columns.values())
@@ -207,10 +207,10 @@ def _json(found: Answered, classes: Sequence[Any], by_columns: bool, beside: dic
     rows += [None] * (found.n_rows - len(rows))
     for row, error in errors.items():
         rows[row] = error
-    return orjson.dumps({**beside, "rows": rows, "errors": len(errors)}, default=str)
+    return orjson.dumps({**extra, "rows": rows, "errors": len(errors)}, default=str)
 
 
-def _rows_text(found: Answered, states: Sequence[str], beside: dict[str, Any]) -> bytes:
+def _rows_text(found: Answered, states: Sequence[str], extra: dict[str, Any]) -> bytes:
     """The same bytes, put together from texts of whole columns: an object for each row would take most of the time."""
     names = [b'"%b":' % orjson.dumps(name)[1:-1] for name in found.columns]
     texts = [_texts(cells) for cells in found.columns.values()]
@@ -229,7 +229,7 @@ def _rows_text(found: Answered, states: Sequence[str], beside: dict[str, Any]) -
         pieces[2 * place :: step] = [word] * found.n_rows
         pieces[2 * place + 1 :: step] = cells
     rows = b"".join(pieces)[len(ends) + 1 :] + (ends if pieces else b"")
-    return orjson.dumps(beside)[:-1] + (b"," if beside else b"") + b'"rows":[' + rows + b'],"errors":0}'
+    return orjson.dumps(extra)[:-1] + (b"," if extra else b"") + b'"rows":[' + rows + b'],"errors":0}'
 
 
 def _texts(column: Any) -> list[bytes]:

@@ -1,4 +1,4 @@
-"""What was asked, how long it took and what it answered, in the text form that Prometheus reads."""
+"""Counts, durations and results of requests, in the text format of Prometheus."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Metrics:
             self._total[verb] = self._total.get(verb, 0.0) + seconds
 
     def text(self, loaded: int, reloads: int, failures: int) -> str:
-        """All of them."""
+        """All metrics."""
         with self._lock:
             lines = [
                 *_counter("bayeswise_requests_total", "Requests of the service.", self._requests),
@@ -69,7 +69,7 @@ class Metrics:
 
 
 def resident_bytes() -> int:
-    """The memory that the process has now, or its peak where the system says no more."""
+    """The memory that the process has now, 0 where the system does not report it."""
     if sys.platform == "linux":
         import resource
         from pathlib import Path

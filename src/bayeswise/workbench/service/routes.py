@@ -1,4 +1,4 @@
-"""POST /api/v1/models/{name}/predict, decide and explain; what is served, and how the service does."""
+"""POST /api/v1/models/{name}/predict, decide and explain; the list of models, health and metrics."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bayeswise.foundation.errors import BayeswiseError, CostError, FitError, Kin
 from bayeswise.render.plain import json_value
 from bayeswise.tables.batch import Batch
 from bayeswise.workbench.bench import Bench
-from bayeswise.workbench.messages import PROBLEMS, Name, Problem, Said, status_of
+from bayeswise.workbench.messages import PROBLEMS, Message, Name, Problem, status_of
 from bayeswise.workbench.service import bodies
 from bayeswise.workbench.service.metrics import Metrics
 from bayeswise.workbench.service.row_answers import Answered, Block, answered, decided, encoded, predicted
@@ -30,8 +30,8 @@ _INLINE_BYTES = 16 << 10  # bodies that are answered before another thread could
 _MOST_EXPLAINED = 1_000
 
 
-class ServedView(Said):
-    """A model that can be asked: its columns by kind, and the actions of the decision beside it."""
+class ServedView(Message):
+    """A served model: its columns by kind, and the actions of the decision beside it."""
 
     name: str
     kind: str
@@ -42,7 +42,7 @@ class ServedView(Said):
     actions: list[str]
 
 
-class RowsBody(Said):
+class RowsBody(Message):
     """Rows as objects, or columns as lists; `costs` of actions in states replace those of NAME.toml."""
 
     rows: Annotated[list[dict[str, Any]], Field(min_length=1)] | None = None
@@ -50,10 +50,10 @@ class RowsBody(Said):
     costs: dict[Name, dict[Name, float | str] | float | str] | None = None
 
 
-class RowAnswers(Said):
+class RowAnswers(Message):
     """An answer for each row, or its error in its place; with `columns` in the request, columns.
 
-    `ignored` are columns that neither the model nor its costs look at.
+    `ignored` are columns that neither the model nor its costs use.
     """
 
     model: str
@@ -71,7 +71,7 @@ def routes(bench: Bench) -> APIRouter:
 
     @router.get("/api/v1/models")
     def models() -> list[ServedView]:
-        """The models that can be asked; files that hold none are left out."""
+        """The served models; files that cannot be loaded are left out."""
         found = []
         for name in served.names():
             try:
@@ -80,8 +80,8 @@ def routes(bench: Bench) -> APIRouter:
                 continue
         return found
 
-    def add(verb: Verb, answer: Callable[[Served, bodies.Asked], Answered], meaning: str) -> None:
-        async def ask(name: ModelName, request: Request) -> Response:
+    def add(verb: Verb, answer: Callable[[Served, bodies.RowsRequest], Answered], meaning: str) -> None:
+        async def respond(name: ModelName, request: Request) -> Response:
             began = time.perf_counter()
             body = await request.body()
             headers = request.headers
@@ -90,17 +90,17 @@ def routes(bench: Bench) -> APIRouter:
             def work() -> Response:
                 nonlocal rows, bad
                 held = served.get(name)
-                asked = bodies.read(body, bodies.form_of(headers.get("content-type", "")), bench.limits)
-                asked.refuse_strangers(held.model.schema.used)
-                found = answer(held, asked)
-                for row, error in asked.malformed.items():
+                rows_request = bodies.read(body, bodies.form_of(headers.get("content-type", "")), bench.limits)
+                rows_request.check_columns(held.model.schema.used)
+                found = answer(held, rows_request)
+                for row, error in rows_request.malformed.items():
                     found.errors[row] = error
                 rows, bad = found.n_rows, len(found.errors)
-                form = bodies.answer_form(headers.get("accept", ""), asked.form)
+                form = bodies.answer_form(headers.get("accept", ""), rows_request.form)
                 classes = held.model.classes if found.probability is not None else ()
-                beside = {"model": name, "version": held.version, "ignored": held.ignored(asked.block.columns)}
+                extra = {"model": name, "version": held.version, "ignored": held.ignored(rows_request.block.columns)}
                 return Response(
-                    bodies.written(found, classes, form, asked.by_columns, beside), media_type=bodies.MEDIA[form]
+                    bodies.written(found, classes, form, rows_request.by_columns, extra), media_type=bodies.MEDIA[form]
                 )
 
             try:
@@ -113,10 +113,10 @@ def routes(bench: Bench) -> APIRouter:
             finally:
                 metrics.count(name, verb, status, rows, bad, time.perf_counter() - began)
 
-        ask.__name__, ask.__doc__ = verb, meaning
+        respond.__name__, respond.__doc__ = verb, meaning
         router.add_api_route(
             f"/api/v1/models/{{name:path}}/{verb}",
-            ask,
+            respond,
             methods=["POST"],
             response_class=Response,
             responses={200: {"model": RowAnswers, "description": meaning}},
@@ -177,28 +177,28 @@ def _batch(model: Any, block: Block) -> Batch:
     return encoded(model, block)
 
 
-def _settings(asked: bodies.Asked, *known: str) -> None:
-    for name in asked.settings:
+def _settings(request: bodies.RowsRequest, *known: str) -> None:
+    for name in request.settings:
         if name not in known:
             raise UsageError(f"the body has the unknown entry {name!r}", fix=f"send {', '.join(('rows', *known))}")
 
 
-def _predict(held: Served, asked: bodies.Asked) -> Answered:
-    _settings(asked)
-    return answered(asked.block, lambda block: predicted(held.model, _batch(held.model, block)))
+def _predict(held: Served, request: bodies.RowsRequest) -> Answered:
+    _settings(request)
+    return answered(request.block, lambda block: predicted(held.model, _batch(held.model, block)))
 
 
-def _decide(held: Served, asked: bodies.Asked) -> Answered:
-    _settings(asked, "costs")
+def _decide(held: Served, request: bodies.RowsRequest) -> Answered:
+    _settings(request, "costs")
     if not held.model.capabilities.classes:
-        raise KindError(f"{held.name!r} answers with a number, not with classes", fix="ask predict")
+        raise KindError(f"{held.name!r} answers with a number, not with classes", fix="use predict")
     costs, prior = held.costs, held.prior
-    if "costs" in asked.settings:
-        costs = _costs(asked.settings["costs"]).aligned(held.model.classes)
+    if "costs" in request.settings:
+        costs = _costs(request.settings["costs"]).aligned(held.model.classes)
     if costs is None:
         raise CostError(f"{held.name!r} has no costs", fix=f"put {held.name}.toml beside it, or send costs")
     table = costs
-    return answered(asked.block, lambda block: decided(held.model, _batch(held.model, block), table, prior, block))
+    return answered(request.block, lambda block: decided(held.model, _batch(held.model, block), table, prior, block))
 
 
 def _costs(given: Any) -> Costs:
@@ -207,17 +207,17 @@ def _costs(given: Any) -> Costs:
     return costs_of_document({"costs": given}, "the request")
 
 
-def _explain(held: Served, asked: bodies.Asked) -> Answered:
-    _settings(asked)
-    if asked.block.n_rows > _MOST_EXPLAINED:
-        raise FitError(f"{asked.block.n_rows:,} rows are too many", fix=f"send up to {_MOST_EXPLAINED:,} at once")
+def _explain(held: Served, request: bodies.RowsRequest) -> Answered:
+    _settings(request)
+    if request.block.n_rows > _MOST_EXPLAINED:
+        raise FitError(f"{request.block.n_rows:,} rows are too many", fix=f"send up to {_MOST_EXPLAINED:,} at once")
 
     def explained(block: Block) -> Answered:
         batch = _batch(held.model, block)
         parts = [held.model.explain(batch.rows(slice(row, row + 1))) for row in range(block.n_rows)]
         return Answered(block.n_rows, {"explanation": [_plain(part) for part in parts]})
 
-    return answered(asked.block, explained)
+    return answered(request.block, explained)
 
 
 def _plain(account: Any) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The models in memory: loaded when they are first asked for, replaced whole when their file changes."""
+"""The models in memory: loaded when they are first requested, replaced whole when their file changes."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Served:
         return "-".join(f"{part:x}" for part in self.signature[0])
 
     def ignored(self, names: Iterable[str]) -> list[str]:
-        """Names that mean nothing to the model."""
+        """Names that neither the model nor its costs use."""
         schema = self.model.schema
         known = {*schema.names, *(() if schema.target is None else (schema.target.name,)), *self._cost_columns}
         return [name for name in names if name not in known]
@@ -63,7 +63,7 @@ class ServedModels:
         self.failures: dict[str, str] = {}
 
     def names(self) -> list[str]:
-        """What can be asked for."""
+        """The names of all model files."""
         files = [file.name for file in self._workspace.files() if file.kind == "model"]
         return [name.removesuffix(MODEL_SUFFIX) for name in files]
 
@@ -73,21 +73,21 @@ class ServedModels:
         now = time.monotonic()
         if held is not None and now - self._seen[name] < _LOOK_AGAIN:
             return held
-        path, beside = self._paths(name)
-        signature = (_signature(path), _signature(beside))
+        path, decision_path = self._paths(name)
+        signature = (_signature(path), _signature(decision_path))
         if held is not None and held.signature == signature:
             self._seen[name] = now
             return held
         with self._loading:
             held = self._found.get(name)
             if held is None or held.signature != signature:
-                held = self._loaded(name, path, beside, signature, held)
+                held = self._loaded(name, path, decision_path, signature, held)
                 self._found[name] = held
             self._seen[name] = time.monotonic()
         return held
 
     def loaded(self) -> list[Served]:
-        """Those in memory."""
+        """The models in memory."""
         return list(self._found.values())
 
     def _paths(self, name: str) -> tuple[Path, Path]:
@@ -99,14 +99,16 @@ class ServedModels:
                 f"there is no model {quoted(name)}", fix="choose one that GET /api/v1/models lists"
             ) from None
 
-    def _loaded(self, name: str, path: Path, beside: Path, signature: tuple[Any, ...], held: Served | None) -> Served:
+    def _loaded(
+        self, name: str, path: Path, decision_path: Path, signature: tuple[Any, ...], held: Served | None
+    ) -> Served:
         try:
             model = load(path)
             if not isinstance(model, TableModel):
                 raise KindError(
-                    f"{name!r} holds a {kind_of(inner_of(model))}, not a model of a table", fix="ask another"
+                    f"{name!r} holds a {kind_of(inner_of(model))}, not a model of a table", fix="choose another"
                 )
-            decision, costs, prior = _decision_of(model, beside)
+            decision, costs, prior = _decision_of(model, decision_path)
         except BayeswiseError as error:
             self.failures[name] = str(error)
             if held is None:
@@ -117,11 +119,11 @@ class ServedModels:
         return Served(name, model, kind_of(inner_of(model)), signature, decision, costs, prior)
 
 
-def _decision_of(model: Any, beside: Path) -> tuple[DecisionFile | None, Costs | None, FloatArray | None]:
-    if not beside.is_file() or not capabilities_of(model).classes:
+def _decision_of(model: Any, decision_path: Path) -> tuple[DecisionFile | None, Costs | None, FloatArray | None]:
+    if not decision_path.is_file() or not capabilities_of(model).classes:
         return None, None, None
     with warnings.catch_warnings(action="ignore", category=CostWarning):
-        decision = DecisionFile.read(beside, model.classes)
+        decision = DecisionFile.read(decision_path, model.classes)
     return decision, decision.costs.aligned(model.classes), decision.prior_of(model.classes)
 
 
