@@ -1,13 +1,13 @@
-"""Influence diagrams: what to do, and when, on what is known then.
+"""Influence diagrams: the best decisions given what is known at each.
 
 diagram.py     the diagram and the questions that it answers
 structure.py   a network, decisions and utilities, checked when they meet
-nodes.py       chance, decision and utility nodes as one writes them down; options that are forbidden in some cases
-attitude.py    what a sum is worth to somebody who minds risk, and the sum of all utilities as a node
+nodes.py       chance, decision and utility nodes; options that are forbidden in some cases
+attitude.py    attitudes to risk, and the sum of all utilities as a node
 attributes.py  several attributes of what is gained, weighed into one sum
 nested.py      tables nested by the states of the parents
 solving/       the best policies
-analysis/      what knowing more is worth, risk, and how much hangs on one number
+analysis/      value of information, risk, and sensitivity to one number
 documents.py   tables of plain values, checked
 files.py       TOML, JSON and the formats of other programs
 plots.py       the picture of the graph, and the outcomes of a policy

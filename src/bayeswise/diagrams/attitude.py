@@ -1,7 +1,7 @@
-"""What a sum of money is worth to somebody who minds risk: exponential utility, and utility by straight pieces.
+"""Attitudes to risk: exponential utility, and piecewise linear utility.
 
 Policies of greatest expected utility E u(x) are those of greatest certainty equivalent u^-1(E u(x)): the sure sum that
-is worth as much. What it lacks to the expected value is the risk premium.
+is worth as much. The expected value minus it is the risk premium.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exponential:
-    """u(x) = 1 - exp(-x / tolerance): as averse to risk at any wealth; a tolerance below 0 seeks risk.
+    """u(x) = 1 - exp(-x / tolerance): as averse to risk at any wealth; a tolerance below 0 means risk seeking.
 
     The tolerance has the unit of the utilities: about the sum that one would win or lose half of at even odds.
 

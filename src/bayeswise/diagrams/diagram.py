@@ -85,7 +85,7 @@ class InfluenceDiagram(DiagramStructure):
         return self._with(pieces=[*kept, *replaced.values()])
 
     def with_attitude(self, attitude: Attitude | None) -> InfluenceDiagram:
-        """The same diagram, solved for somebody of this attitude to risk; None is for the mean."""
+        """The same diagram with this attitude to risk; None maximizes the mean."""
         return self._with(attitude=attitude)
 
     def with_weights(self, weights: Mapping[str, float]) -> InfluenceDiagram:

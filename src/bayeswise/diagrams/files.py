@@ -70,7 +70,7 @@ def read(path: str | os.PathLike[str]) -> InfluenceDiagram:
 
 
 def _from_stream(path: str | os.PathLike[str]) -> InfluenceDiagram:
-    """The diagram that comes through a pipe; its first characters tell the format, files beside it are not read."""
+    """The diagram that comes through a pipe; its first characters give the format, files beside it are not read."""
     data, name = formats.content(path, LARGEST_FILE, "a diagram"), name_of(path)
     text = data[:_HEAD].decode("utf-8-sig", errors="replace")
     suffix = formats.suffix_of(text)
@@ -105,7 +105,7 @@ def _policy(diagram: InfluenceDiagram, name: str, rule: Any) -> Policy:
 
 
 def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The file is there when all of it is; what the format cannot hold is answered."""
+    """Write a file whole or not at all; returns what the format cannot hold."""
     place = Path(path)
     if _is_exchanged(place):
         return (*formats.write_description(_described(diagram), place), *_lost(diagram))
@@ -127,7 +127,7 @@ def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> tuple[str,
 
 
 def _is_exchanged(path: Path) -> bool:
-    """Whether other programs read the format too: XDSL, Hugin, XMLBIF, packed or not."""
+    """Whether it is a format of other programs: XDSL, Hugin, XMLBIF, packed or not."""
     return formats.form_suffix(path) in formats.FORMATS
 
 
@@ -161,8 +161,8 @@ def _lost(diagram: InfluenceDiagram) -> Iterator[str]:
     limited = [name for name in diagram.decisions if diagram.allowed(name)]
     if forgetful:
         many = len(forgetful) > 1
-        said = f"forget is lost: {'they remember' if many else 'it remembers'} everything"
-        yield f"what {_and(forgetful)} {said if many else said.replace('forget', 'forgets', 1)}"
+        loss = f"forget is lost: {'they remember' if many else 'it remembers'} everything"
+        yield f"what {_and(forgetful)} {loss if many else loss.replace('forget', 'forgets', 1)}"
     if limited:
         yield f"options of {_and(limited)} that are forbidden are lost"
     if diagram.attributes:
@@ -276,7 +276,7 @@ def _key(key: str) -> str:
 
 
 def _string(text: str) -> str:
-    """JSON's escapes are TOML's too, but for DEL, which TOML wants escaped."""
+    """JSON's escapes are TOML's too, but for DEL, which TOML escapes."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 

@@ -123,14 +123,14 @@ def _fill(
     given: Any,
     view: FloatArray,
     leaf: Leaf,
-    said: tuple[Label, ...],
+    case: tuple[Label, ...],
     error: type[DataError | UsageError],
 ) -> None:
-    rest = parents[len(said) :]
+    rest = parents[len(case) :]
     if not rest or not isinstance(given, Mapping):
         if not np.isnan(view).all():
-            raise error(f"{what} has two entries for {_case(parents, said)}", fix="give it once")
-        view[...] = leaf(given, rest, f" given {_case(parents, said)}" if said else "")
+            raise error(f"{what} has two entries for {_case(parents, case)}", fix="give it once")
+        view[...] = leaf(given, rest, f" given {_case(parents, case)}" if case else "")
         return
     for key, value in given.items():
         labels = key if isinstance(key, tuple) else (key,)
@@ -145,7 +145,7 @@ def _fill(
             codes.append(state_code(label, levels, f"{what} has an entry for a state that {name!r} has not:"))
         states = tuple(levels[code] for code, (_, levels) in zip(codes, rest, strict=False))
         place: tuple[Any, ...] = (*codes, ...)
-        _fill(what, parents, value, view[place], leaf, (*said, *states), error)
+        _fill(what, parents, value, view[place], leaf, (*case, *states), error)
 
 
 def state_code(label: Any, levels: Vocabulary, what: str) -> int:

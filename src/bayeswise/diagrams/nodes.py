@@ -1,4 +1,4 @@
-"""The nodes of a diagram as one writes them down: chance, decision, utility and cost."""
+"""The nodes of a diagram: chance, decision, utility and cost."""
 
 from __future__ import annotations
 
@@ -251,7 +251,7 @@ def allowed_options(decision: Decision, known: Sequence[str], states: Callable[[
 
 
 def _codes(decision: Decision, case: Mapping[str, Any], node: str, levels: Vocabulary) -> list[int]:
-    """The states that a case names: one, a list of them, or all where it says nothing."""
+    """The states that a case names: one, a list of them, or all where it names none."""
     if node not in case:
         return list(range(len(levels)))
     given = case[node]

@@ -188,8 +188,8 @@ def _utility(name: str, solution: Solution | None) -> DrawnNode:
 
 
 def notebook_html(diagram: InfluenceDiagram, solution: Solution | None = None) -> str:
-    """What a notebook shows: the picture where that can be read, and the answer in words."""
-    said = text_block(str(solution) if solution is not None else repr(diagram))
+    """What a notebook shows: the picture where that can be read, and the answer as text."""
+    text = text_block(str(solution) if solution is not None else repr(diagram))
     if len(diagram) > MOST_NODES:
-        return fragment(said)
-    return fragment(picture(picture_of(diagram, solution).svg()), said if solution is not None else "")
+        return fragment(text)
+    return fragment(picture(picture_of(diagram, solution).svg()), text if solution is not None else "")

@@ -60,7 +60,7 @@ class DiagramStructure:
         self._full_past = ordering.pasts(above, sequence)
         self.network = self._network(inner)
         self._allowed = self._masks()
-        self._solvers: dict[Any, Solver] = {}  # the plans of the questions that were asked
+        self._solvers: dict[Any, Solver] = {}  # the plans of earlier queries
         self._weighing = Weighing(attributes, utilities)
         self._outcomes = {piece.name: self._outcome(piece) for piece in utilities}
         self._utilities: dict[str, tuple[tuple[str, ...], FloatArray]] = {
@@ -120,7 +120,7 @@ class DiagramStructure:
         return found
 
     def _network(self, pieces: Sequence[Piece]) -> BeliefNetwork:
-        """Decisions as nodes that depend on nothing and are as open as a coin."""
+        """Decisions as nodes without parents and with uniform options."""
         nodes = []
         for piece in pieces:
             if isinstance(piece, Decision):
@@ -159,7 +159,7 @@ class DiagramStructure:
         return name in self._places or name in self._utilities
 
     def __eq__(self, other: object) -> bool:
-        """Equal nodes by name; their order says nothing."""
+        """Equal nodes by name; their order does not matter."""
         if not isinstance(other, DiagramStructure):
             return NotImplemented
         if set(self.names) != set(other.names) or set(self.utilities) != set(other.utilities):

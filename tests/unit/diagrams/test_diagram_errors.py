@@ -46,7 +46,7 @@ FUN = Utility("fun", {"yes": 1, "no": 0}, ["go"])
         (
             [GO, Decision("stay", YES_NO), FUN],
             NetworkError,
-            "which of the decisions 'go' and 'stay' comes first",
+            "the order of the decisions 'go' and 'stay' is open",
         ),
         (
             [GO, FUN, Chance("joy", YES_NO, [0.5, 0.5], ["fun"])],

@@ -1,4 +1,4 @@
-"""One entry of a table of a diagram: a probability that takes its row with it, or a utility."""
+"""One entry of a table of a diagram: a probability, which rescales its row, or a utility."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ class WeightEntry:
 
 
 def entry_of(diagram: InfluenceDiagram, node: str, state: Any, given: Mapping[str, Any] | None) -> Entry:
-    """The entry that is meant, or an error that says what is missing."""
+    """The entry of a case, or an error that names what is missing."""
     names = (*diagram.chances, *diagram.utilities)
     if node not in names:
         raise ParameterError(f"the diagram has no chance node or utility {node!r}", fix=guess(node, names))
@@ -135,8 +135,7 @@ def entry_of(diagram: InfluenceDiagram, node: str, state: Any, given: Mapping[st
 
 def entries(diagram: InfluenceDiagram, nodes: Any = None) -> Iterator[Entry]:
     """All entries that can move; of two states one, as the other moves with it."""
-    wanted = (*diagram.chances, *diagram.utilities) if nodes is None else tuple(nodes)
-    for node in wanted:
+    for node in (*diagram.chances, *diagram.utilities) if nodes is None else tuple(nodes):
         if node in diagram.utilities:
             for row in range(diagram.utility(node).size):
                 yield _entry(diagram, node, row, None)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bayeswise.diagrams.diagram import InfluenceDiagram
     from bayeswise.diagrams.solving.solution import Solution
 
-_ROUNDING = 1e-13  # less is rounding, and would send people to tests that tell nothing
+_ROUNDING = 1e-13  # less is rounding, and would recommend useless tests
 
 
 @dataclass(frozen=True)
@@ -109,11 +109,11 @@ def perfect_information(
 
     No test can be worth more.
     """
-    wanted = decision or next(iter(_open(diagram, evidence)), None)
-    if wanted is None:
+    target = decision or next(iter(_open(diagram, evidence)), None)
+    if target is None:
         raise ParameterError("no decision is open", fix="leave one out of the evidence")
-    nodes = tuple(node for node in _knowable(diagram, wanted) if node not in (evidence or {}))
-    return _value(diagram, nodes, wanted, 0.0, evidence, diagram.solve(evidence, exact=True))
+    nodes = tuple(node for node in _knowable(diagram, target) if node not in (evidence or {}))
+    return _value(diagram, nodes, target, 0.0, evidence, diagram.solve(evidence, exact=True))
 
 
 def value_of_control(
@@ -169,7 +169,7 @@ def _refuse_consequence(diagram: InfluenceDiagram, node: str, decision: int) -> 
         shown = " -> ".join(diagram.names[place] for place in path)
         raise ParameterError(
             f"{node!r} cannot be known before {diagram.names[decision]!r}, which it depends on: {shown}",
-            fix="ask about a node that the decision does not change",
+            fix="choose a node that the decision does not change",
         )
 
 

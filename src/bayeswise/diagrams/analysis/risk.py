@@ -1,4 +1,4 @@
-"""The distribution of the utility: what can happen besides its mean, and where it comes from."""
+"""The distribution of the utility, and the scenarios behind it."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class RiskProfile(Tabular):
         return float(self.values[reached[0] if len(reached) else -1])
 
     def certainty_equivalent(self, attitude: Attitude) -> float:
-        """The sure sum that is worth as much as these outcomes to somebody of this attitude."""
+        """The sure sum that is worth as much as these outcomes under this attitude."""
         return attitude.certainty_equivalent(self.values, self.probability / self.probability.sum())
 
     def to_columns(self) -> dict[str, list[Any]]:
@@ -133,10 +133,10 @@ class Scenarios(Tabular):
 def scenarios(solution: Solution, nodes: Iterable[str] | None = None) -> Scenarios:
     """Paths over decisions, what they know, and what utilities depend on, in the order in which it comes about."""
     diagram = solution.diagram
-    wanted = _relevant(solution) if nodes is None else list(dict.fromkeys(nodes))
-    for name in wanted:
+    selected = _relevant(solution) if nodes is None else list(dict.fromkeys(nodes))
+    for name in selected:
         diagram.place(name)
-    kept = [name for name in wanted if name not in solution.evidence]
+    kept = [name for name in selected if name not in solution.evidence]
     if nodes is not None and not kept:
         raise ParameterError("the scenarios are about no open node", fix="name some that are not known")
     n_cells = math.prod(len(diagram.states(name)) for name in kept)
@@ -156,12 +156,12 @@ def scenarios(solution: Solution, nodes: Iterable[str] | None = None) -> Scenari
 
 def _relevant(solution: Solution) -> list[str]:
     diagram = solution.diagram
-    wanted = set(diagram.decisions)
+    relevant = set(diagram.decisions)
     for policy in solution.policies.values():
-        wanted |= set(policy.knows)
+        relevant |= set(policy.knows)
     for name in diagram.utilities:
-        wanted |= set(diagram.parents(name))
-    return [diagram.names[place] for place in diagram.sequence if diagram.names[place] in wanted]
+        relevant |= set(diagram.parents(name))
+    return [diagram.names[place] for place in diagram.sequence if diagram.names[place] in relevant]
 
 
 def _given_path(solution: Solution, utility: str, kept: list[str], places: Any, joint: FloatArray) -> FloatArray:

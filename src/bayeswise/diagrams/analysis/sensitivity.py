@@ -82,7 +82,7 @@ class Sensitivity(Tabular):
         return self._given_evidence(max(piece.line.at(value) for piece in self.pieces), value)
 
     def kept_at(self, value: float) -> float:
-        """The expected utility if the entry had this value and nobody changed the policy."""
+        """The expected utility if the entry had this value and the policy stayed as it is."""
         return self._given_evidence(self.kept.at(value), value)
 
     def _given_evidence(self, sum_of_all: float, value: float) -> float:
@@ -126,13 +126,13 @@ def sensitivity(
 ) -> Sensitivity:
     """The greatest expected utility as a function of one entry of a table, and where the best policy changes.
 
-    A probability moves from 0 to 1 unless said otherwise, a utility from nothing to twice its size.
+    A probability moves from 0 to 1 by default, a utility from nothing to twice its size.
     """
     entry = entry_of(diagram, node, state, given)
     if entry.is_utility and diagram.attitude is not None:
         raise ParameterError(
             f"under an attitude to risk the utility is not piecewise linear in {entry}",
-            fix="ask about a probability, use tornado(), or with_attitude(None)",
+            fix="choose a probability, use tornado(), or with_attitude(None)",
         )
     bottom, top = _range(entry, low, high)
     return _pieces(diagram, entry, bottom, top, evidence)
@@ -148,7 +148,7 @@ def weight_sensitivity(
 ) -> Sensitivity:
     """The greatest total as a function of one weight, and where the best policy changes.
 
-    The weight moves from nothing to the sum of all unless said otherwise; the others keep their proportions, and the
+    The weight moves from nothing to the sum of all by default; the others keep their proportions, and the
     sum of all weights stays.
     """
     weights = {name: each.weight for name, each in diagram.attributes.items()}

@@ -90,9 +90,9 @@ def tornado(
         raise ParameterError(f"the spread is {spread}", fix="give a share of each entry from 0 to 1")
     now = diagram.solve(evidence, exact=True)
     all_entries = {str(entry): entry for entry in entries(diagram, None if nodes is None else list(nodes))}
-    wanted = _ranges(all_entries, spread, ranges or {})
+    selected = _ranges(all_entries, spread, ranges or {})
     bars = []
-    for entry, (low, high) in wanted:
+    for entry, (low, high) in selected:
         moved = Moved(diagram, entry, now, low, high)
         (best_low, kept_low), (best_high, kept_high) = (_at(moved, end) for end in (low, high))
         size = max(abs(now.utility), abs(best_low), abs(best_high))

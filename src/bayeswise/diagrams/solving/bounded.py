@@ -2,7 +2,7 @@
 
 Each decision recalls what became known from `recall` decisions before it on; policies of that kind are improved one by
 one, and what they lead to is computed without approximation: a lower bound that can be had. The upper bound is what
-would be gained if each decision were told, too, the hidden causes of all that became known before that. To know more
+would be gained if each decision also observed the hidden causes of all that became known before that. To know more
 never hurts, and what is older than these causes is then of no use (a relaxation of what is known, as in Brown, Smith
 and Sun 2010; with recall 0 it is the fast informed bound of Hauskrecht 2000). Both reach the optimum once all is
 recalled.
@@ -28,7 +28,7 @@ _SAME = 1e-9  # of the largest utilities
 
 
 class Bounds:
-    """Bounds of a structure in which nothing is forgotten; `knows` is what each decision is told itself."""
+    """Bounds of a structure in which nothing is forgotten; `knows` is what each decision observes itself."""
 
     def __init__(
         self,
@@ -40,14 +40,14 @@ class Bounds:
         assert isinstance(structure.past, Pasts)
         self.structure, self.knows, self.seen = structure, knows, seen
         self.given = {d: rule for d, rule in given.items() if d not in seen}
-        self.told = structure.past.without({*seen, *self.given}).told
-        self.decisions = list(self.told)
+        self.newly_observed = structure.past.without({*seen, *self.given}).newly_observed
+        self.decisions = list(self.newly_observed)
         self._graph = [list(above) for above in structure.parents]
         for decision, rule in self.given.items():
             self._graph[decision] = list(rule.scope)
-        self._tells_effects = False
+        self._observes_effects = False
         if not self._is_relaxed_within(0, LARGEST_STEP):
-            self._tells_effects = True  # hidden states that nothing shows are told as well
+            self._observes_effects = True  # hidden states that nothing shows are observed as well
 
     def chosen_recall(self) -> int | None:
         """The largest recall whose tables are small enough for an answer in seconds; none if none fits at all."""
@@ -75,7 +75,7 @@ class Bounds:
         return True
 
     def solve(self, numbers: Numbers, recall: int) -> tuple[Outcome, Proof]:
-        """Policies that recall so much, and the bound."""
+        """Policies that recall `recall` decisions, and the bound."""
         tables = {d: rule.table for d, rule in self.given.items()}
         bound = self._relaxed_solver(recall, LARGEST_STEP).run(numbers, self.seen, tables).utility
         limited = self.recalling(recall)
@@ -88,27 +88,29 @@ class Bounds:
         return outcome, bounded_proof(is_optimal, outcome.utility, bound, recall)
 
     def recalling(self, recall: int) -> Structure:
-        """Decisions that know what they are told, and what became known from so many decisions before them on."""
+        """Decisions that know what they observe, and what became known from `recall` decisions before them on."""
         past: dict[int, tuple[int, ...]] = dict.fromkeys(self.structure.past, ())
         for k, decision in enumerate(self.decisions):
             window = self.decisions[max(0, k - recall) : k + 1]
-            past[decision] = tuple(sorted({*self.knows[decision], *(v for d in window for v in self.told[d])}))
+            past[decision] = tuple(
+                sorted({*self.knows[decision], *(v for d in window for v in self.newly_observed[d])})
+            )
         return replace(self.structure, past=past)
 
     def relaxed(self, recall: int) -> Structure:
-        """Decisions that know everything and are told, too, the causes of all that became known before they recall."""
+        """Decisions that know everything, and also the causes of all that became known before they recall."""
         effects: dict[int, list[int]] = {}  # by the last decision that they depend on
-        if self._tells_effects:
+        if self._observes_effects:
             effects = self._effects()
-        told: dict[int, Iterable[int]] = {}
+        observed: dict[int, Iterable[int]] = {}
         for k, decision in enumerate(self.decisions):
-            told[decision] = self.told[decision]
+            observed[decision] = self.newly_observed[decision]
             old = k - recall - 1
             if old >= 0:
-                causes = ancestors_of(self._graph, self.told[self.decisions[old]])
-                told[decision] = [*told[decision], *sorted(causes), *effects.get(old - 1, [])]
-        open_past = Pasts(told)
-        settled: dict[int, tuple[int, ...]] = {d: () for d in self.structure.past if d not in told}
+                causes = ancestors_of(self._graph, self.newly_observed[self.decisions[old]])
+                observed[decision] = [*observed[decision], *sorted(causes), *effects.get(old - 1, [])]
+        open_past = Pasts(observed)
+        settled: dict[int, tuple[int, ...]] = {d: () for d in self.structure.past if d not in observed}
         return replace(self.structure, past={**settled, **open_past} if settled else open_past)
 
     def _effects(self) -> dict[int, list[int]]:
@@ -140,7 +142,7 @@ class Bounds:
 
 
 def bounded_proof(is_optimal: bool, utility: float, bound: float, recall: int) -> Proof:
-    """What is known about policies that recall so much, utility and bound in the unit that is shown."""
+    """The proof for policies that recall `recall` decisions, utility and bound in the unit that is shown."""
     more = "" if is_optimal else f", which is {number(bound - utility, 3)} more"
     reason = f"no policies exceed {number(bound, 6)}{more}; each decision recalls {_span(recall)}"
     return Proof(is_optimal, reason, bound, recall=recall)

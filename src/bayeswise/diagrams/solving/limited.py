@@ -1,7 +1,7 @@
 """Diagrams in which decisions forget: policies that are improved one by one, and whether the end is a proven optimum.
 
 A decision whose best policy does not depend on those of the others, whatever the tables (Koller and Milch 2003), is
-solved while the others are open as a coin; then it is settled, and the next one is looked for. If that settles all, the
+solved while the others are uniform; then it is settled, and the next one is looked for. If that settles all, the
 policies are optimal (the diagram is soluble, Lauritzen and Nilsson 2001). Of the rest every combination is tried if
 they are few; else each policy in turn is made the best response to the others until none improves, from several starts.
 """
@@ -269,12 +269,12 @@ class Search:
 
     def _proof(self, utility: float, n_reached: int, starts: int, full_past: Mapping[int, tuple[int, ...]]) -> Proof:
         bound = self._bound(full_past)
-        said = f"{n_reached} of {starts} starts of single policy updating end there"
+        reason = f"{n_reached} of {starts} starts of single policy updating end there"
         if bound is None:
-            return Proof(False, said, None, starts, n_reached)
+            return Proof(False, reason, None, starts, n_reached)
         if utility >= bound - 1e3 * _BETTER * self._size:
             return Proof(True, "as good as if nothing were forgotten", bound, starts, n_reached)
-        return Proof(False, said, bound, starts, n_reached)
+        return Proof(False, reason, bound, starts, n_reached)
 
     def _bound(self, full_past: Mapping[int, tuple[int, ...]]) -> float | None:
         """The utility if nothing were forgotten; none where that is too large to be solved."""

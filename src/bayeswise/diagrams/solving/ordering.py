@@ -24,15 +24,15 @@ def decision_order(
     (0, 2)
     >>> decision_order([[], []], [0, 1], [0, 1], ["a", "b"])
     Traceback (most recent call last):
-    bayeswise.foundation.errors.NetworkError: nothing says which of the decisions 'a' and 'b' comes first. Fix: ...
+    bayeswise.foundation.errors.NetworkError: the order of the decisions 'a' and 'b' is open. Fix: ...
     """
-    wanted, alone = set(decisions), set(apart)
-    found = tuple(node for node in order if node in wanted)
+    all_decisions, alone = set(decisions), set(apart)
+    found = tuple(node for node in order if node in all_decisions)
     for first, second in _unordered(parents, order, found, any_pair=bool(alone)):
         if not {first, second} <= alone:
             a, b = names[first], names[second]
             raise NetworkError(
-                f"nothing says which of the decisions {a!r} and {b!r} comes first",
+                f"the order of the decisions {a!r} and {b!r} is open",
                 fix=f"let the later one know the other, as in Decision({b!r}, ..., knows=[{a!r}]); "
                 "if neither knows of the other, write forgets='everything' in both",
             )
@@ -65,14 +65,14 @@ class Pasts(Mapping[int, tuple[int, ...]]):
     {0: (), 2: (0, 1)}
     """
 
-    def __init__(self, told: Mapping[int, Iterable[int]]) -> None:
-        self._rank = {decision: k for k, decision in enumerate(told)}
+    def __init__(self, observed: Mapping[int, Iterable[int]]) -> None:
+        self._rank = {decision: k for k, decision in enumerate(observed)}
         self._since: dict[int, int] = {}  # node -> the first decision that knows it, by rank
-        self.told: dict[int, list[int]] = {}  # decision -> what is known since then
+        self.newly_observed: dict[int, list[int]] = {}  # decision -> nodes first observed before it
         before: tuple[int, ...] = ()
-        for k, (decision, nodes) in enumerate(told.items()):
-            self.told[decision] = [v for v in dict.fromkeys([*before, *nodes]) if v not in self._since]
-            self._since |= dict.fromkeys(self.told[decision], k)
+        for k, (decision, nodes) in enumerate(observed.items()):
+            self.newly_observed[decision] = [v for v in dict.fromkeys([*before, *nodes]) if v not in self._since]
+            self._since |= dict.fromkeys(self.newly_observed[decision], k)
             before = (decision,)
 
     def __getitem__(self, decision: int) -> tuple[int, ...]:
@@ -94,15 +94,15 @@ class Pasts(Mapping[int, tuple[int, ...]]):
 
     def without(self, decisions: Container[int]) -> Pasts:
         """For the other decisions, who still know what these knew and chose."""
-        told: dict[int, list[int]] = {}
+        observed: dict[int, list[int]] = {}
         waiting: list[int] = []
-        for decision, nodes in self.told.items():
+        for decision, nodes in self.newly_observed.items():
             waiting += nodes
             if decision in decisions:
                 waiting.append(decision)
             else:
-                told[decision], waiting = waiting, []
-        return Pasts(told)
+                observed[decision], waiting = waiting, []
+        return Pasts(observed)
 
 
 class _KnownAt(Container[int]):
@@ -118,14 +118,14 @@ def known_at(past: Mapping[int, tuple[int, ...]], decision: int) -> Container[in
     return past.at(decision) if isinstance(past, Pasts) else frozenset(past[decision])
 
 
-def first_told(past: Mapping[int, tuple[int, ...]]) -> dict[int, list[int]]:
+def newly_observed(past: Mapping[int, tuple[int, ...]]) -> dict[int, list[int]]:
     """For each decision what none before it knew.
 
-    >>> first_told({2: (0, 1), 4: (1, 3)})
+    >>> newly_observed({2: (0, 1), 4: (1, 3)})
     {2: [0, 1], 4: [3]}
     """
     if isinstance(past, Pasts):
-        return past.told
+        return past.newly_observed
     seen: set[int] = set()
     found: dict[int, list[int]] = {}
     for decision, known in past.items():
@@ -146,7 +146,7 @@ def pasts(
 ) -> Mapping[int, tuple[int, ...]]:
     """For each decision all that is known then: what it knows, and what the decisions just before it knew and chose.
 
-    What a decision forgets (None: everything) is not known to those that follow either, unless they are told again.
+    What a decision forgets (None: everything) is not known to those that follow either, unless they observe it again.
 
     >>> dict(pasts([[], [0], [1], []], [0, 2]))
     {0: (), 2: (0, 1)}
@@ -193,7 +193,7 @@ def requisite(
 
     From the last decision to the first: what a ball sent from the utilities that the decision can still change never
     touches, given all that is known, is d-separated from them. `known` nodes are evidence, `given` decisions follow a
-    policy of their own with these arguments; what says which options are allowed is `forced` to matter. Where
+    policy of their own with these arguments; what restricts the options is `forced` to matter. Where
     utilities are `coupled`, those that a decision cannot change are seen as evidence: what they share with the others
     matters too.
 
@@ -245,7 +245,7 @@ def relevant_decisions(
 ) -> dict[int, set[int]]:
     """For each open decision the other open ones whose policies its own best policy may depend on.
 
-    The policy of another decision is a parent of it that nobody sees; it matters if a ball from the utilities that the
+    The policy of another decision is a hidden parent of it; it matters if a ball from the utilities that the
     decision can change gets there, given what the decision knows and its option (Koller and Milch 2003).
 
     >>> relevant_decisions([[], [], []], {1: (0,), 2: (0,)}, [[0, 1, 2]])   # two that must agree, and do not remember

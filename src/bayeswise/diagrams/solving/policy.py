@@ -56,7 +56,7 @@ class Policy(Tabular):
         return product(*self.states)
 
     def in_words(self) -> str:
-        """Which option when; cases that nobody gets into are left out."""
+        """Which option when; cases of probability 0 are left out."""
         if not self.is_certain:
             return self._chances_in_words()
         kept = self._happens()
@@ -69,7 +69,7 @@ class Policy(Tabular):
         return in_words(known, self.options, cases) + self._ties_in_words(kept)
 
     def softmax(self, temperature: float) -> Policy:
-        """A policy that errs: P(option) proportional to exp(utility of the option / temperature)."""
+        """A soft-max policy: P(option) proportional to exp(utility of the option / temperature)."""
         from bayeswise.diagrams.solving.stochastic import softmax
 
         return softmax(self, temperature)
@@ -81,7 +81,7 @@ class Policy(Tabular):
         return "by chance, see its table"
 
     def _happens(self) -> BoolArray:
-        """(n_cases,) the cases that one gets into, as far as that is known."""
+        """(n_cases,) the cases of positive probability, as far as that is known."""
         kept = np.ones(len(self.table), dtype=bool) if self.possible is None else self.possible
         if self.reached is not None and (self.reached > 0.0).any():
             kept = kept & (self.reached > 0.0)
@@ -186,7 +186,7 @@ def _refuse_forbidden(diagram: InfluenceDiagram, policy: Policy) -> None:
 
 
 def lined_up(table: Any, own: Sequence[str], names: Sequence[str]) -> Any:
-    """A table (own nodes ..., n_options) with an axis for each of the names, those that it lacks of length one."""
+    """A table (own nodes ..., n_options) with an axis for each of the names, missing ones of length one."""
     order = sorted(range(len(own)), key=lambda k: names.index(own[k]))
     turned = table.transpose(*order, -1)
     sizes = dict(zip((own[k] for k in order), turned.shape, strict=False))
@@ -206,7 +206,7 @@ Tree: TypeAlias = "int | tuple[int, tuple[tuple[tuple[int, ...], Tree], ...]]"
 _MOST_CASES = 2_000
 _MOST_LEAVES = 16  # a longer sentence does not help
 _SHORT = 5  # states in a row before 'else'
-_TRIED = 4  # up to so many variables every order is tried
+_TRIED = 4  # up to this many variables every order is tried
 
 
 def in_words(known: Sequence[tuple[str, Sequence[Label]]], options: Sequence[Label], cases: Cases) -> str:

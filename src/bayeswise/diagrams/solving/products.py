@@ -146,10 +146,10 @@ class ProductResponses:
         self, graph: list[list[int]], keep: Sequence[int], factors: frozenset[int], decision: int | None
     ) -> tuple[Plan, tuple[tuple[str, int], ...]]:
         structure = self._structure
-        asked = [*keep, *self._seen, *(v for k in factors for v in structure.utilities[k])]
+        targets = [*keep, *self._seen, *(v for k in factors for v in structure.utilities[k])]
         sources: list[tuple[str, int]] = []
         arguments: list[Argument] = []
-        for node in sorted(ancestors_of(graph, asked)):
+        for node in sorted(ancestors_of(graph, targets)):
             if node != decision and not (node in self._seen and node in structure.past):
                 arguments.append(
                     Argument(self._free([*graph[node], node]), False, None if node in self._seen else node)

@@ -1,6 +1,6 @@
 """What is left of a diagram from its last decision to its first: the value of a settled one stands for all it changes.
 
-Nodes that tell no open decision anything, and on which nothing depends that is still to be gained, are dropped as
+Nodes that inform no open decision, and on which nothing depends that is still to be gained, are dropped as
 decisions are settled. So each question looks at its surroundings only, and a sequence of decisions costs in proportion
 to its length.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
-from bayeswise.diagrams.solving.ordering import first_told, known_at
+from bayeswise.diagrams.solving.ordering import known_at, newly_observed
 from bayeswise.foundation.directed_graph import Parents, children_of
 
 
@@ -33,7 +33,7 @@ class Question(NamedTuple):
 class Remaining:
     """Nodes and gains that are left; `past` is what each open decision knows, from first to last.
 
-    >>> left = Remaining([[], [0], [], []], {2: (1, 3)}, [(0, 2)])   # node 1 is a test of node 0; node 3 tells nothing
+    >>> left = Remaining([[], [0], [], []], {2: (1, 3)}, [(0, 2)])   # node 1 is a test of node 0; 3 is uninformative
     >>> left.question(2)
     Question(gains=(Gain(kind='utility', of=0, scope=(0, 2)),), requisite=(1,), tables=(0, 1))
     """
@@ -47,8 +47,10 @@ class Remaining:
     ) -> None:
         self._parents, self._past = parents, past
         self._evidence = frozenset(evidence)
-        self._told = first_told(past)
-        self._telling = {node for nodes in self._told.values() for node in nodes}  # to decisions that are open
+        self._newly_observed = newly_observed(past)
+        self._telling = {
+            node for nodes in self._newly_observed.values() for node in nodes
+        }  # to decisions that are open
         self._below: list[dict[int, None]] = [dict.fromkeys(children) for children in children_of(parents)]
         self._gains: dict[int, Gain] = {}
         self._gains_of: list[dict[int, None]] = [{} for _ in parents]
@@ -95,8 +97,8 @@ class Remaining:
 
     def settle(self, decision: int, question: Question) -> None:
         """The value of the decision, a table over its requisite past, takes the place of the gains that it changes."""
-        freed = [decision, *question.tables, *self._told[decision]]
-        self._telling.difference_update(self._told[decision])
+        freed = [decision, *question.tables, *self._newly_observed[decision]]
+        self._telling.difference_update(self._newly_observed[decision])
         for k in self._changed(decision):
             for v in self._gains.pop(k).scope:
                 del self._gains_of[v][k]

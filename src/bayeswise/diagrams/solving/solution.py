@@ -95,7 +95,7 @@ class Solution:
 
     @cached_property
     def _open_network(self) -> BeliefNetwork:
-        """The network in which decisions are open as a coin, but for those that are made or follow a given policy."""
+        """The network in which decisions are uniform, but for those that are made or follow a given policy."""
         made = [name for name in self.diagram.decisions if name in self.evidence]
         if not made and not self.given:
             return self.diagram.network
@@ -121,7 +121,7 @@ class Solution:
         return {name: state for name, state in self.evidence.items() if name in self.diagram.chances}
 
     def query(self, nodes: str | Iterable[str], evidence: Mapping[str, Any] | None = None) -> Distribution:
-        """P(nodes | evidence) if the policies are followed; decisions may be asked for and observed too."""
+        """P(nodes | evidence) if the policies are followed; decisions may be queried and observed too."""
         return self.network.query(nodes, {**self._findings, **(evidence or {})})
 
     @cached_property
@@ -169,7 +169,7 @@ class Solution:
         return replace(found, reached=self._joint(found.knows).ravel() if found.knows else np.ones(1))
 
     def softmax(self, temperature: float) -> dict[str, Policy]:
-        """Policies of somebody who errs: P(option) proportional to exp(utility of the option / temperature)."""
+        """Soft-max policies: P(option) proportional to exp(utility of the option / temperature)."""
         chosen = {name: policy for name, policy in self.policies.items() if policy.expected is not None}
         return {name: policy.softmax(temperature) for name, policy in chosen.items()}
 

@@ -1,4 +1,4 @@
-"""From a diagram to its solution: what is given is checked, and the policies are found in the way that fits it."""
+"""From a diagram to its solution: arguments are checked, and the solver that fits the diagram is run."""
 
 from __future__ import annotations
 
@@ -189,7 +189,7 @@ def _refuse_consequences(diagram: InfluenceDiagram, codes: Mapping[str, int], gi
             if diagram.place(decision) in causes and diagram.place(decision) not in settled:
                 raise ParameterError(
                     f"{name!r} depends on the decision {decision!r}, which is still open",
-                    fix=f"say what was decided too, as in {{{decision!r}: {diagram.states(decision)[0]!r}, ...}}",
+                    fix=f"give what was decided too, as in {{{decision!r}: {diagram.states(decision)[0]!r}, ...}}",
                 )
 
 
@@ -221,7 +221,7 @@ _NAMED = 8  # nodes
 
 
 def told_to_decisions(diagram: InfluenceDiagram) -> dict[int, tuple[int, ...]]:
-    """What each decision is told itself, by position."""
+    """The nodes that each decision observes itself, by position."""
     return {diagram.place(name): tuple(map(diagram.place, diagram.parents(name))) for name in diagram.decisions}
 
 
@@ -229,13 +229,13 @@ def bounded_instead(error: StepTooLargeError) -> TooLargeError:
     """The exact answer is too large, bounds are not."""
     return TooLargeError(
         f"the exact answer needs a table over {len(error.scope)} nodes; {error.what}",
-        fix="ask diagram.solve() (bayeswise diagram solve FILE) for policies with bounds of the utility, "
+        fix="use diagram.solve() (bayeswise diagram solve FILE) for policies with bounds of the utility, "
         "or let each decision forget, as in Decision(..., forgets='everything')",
     )
 
 
 def recalls_too_much(recall: int, fitting: int | None) -> TooLargeError:
-    """A number of decisions to recall that was asked for."""
+    """The given number of decisions to recall."""
     fix = "leave recall out" if fitting is None else f"choose recall={fitting}"
     return TooLargeError(f"policies that recall {recall} decisions need tables that are too large", fix=fix)
 
@@ -264,7 +264,7 @@ def knowing_less(diagram: InfluenceDiagram, error: StepTooLargeError) -> TooLarg
 
 
 def _smaller_nodes(diagram: InfluenceDiagram, error: StepTooLargeError) -> TooLargeError:
-    """Which nodes make the table too large, where no decision can be told less of them."""
+    """Which nodes make the table too large, where no decision can observe fewer of them."""
     named = ", ".join(repr(diagram.names[v]) for v in error.scope[:_NAMED])
     more = f" and {len(error.scope) - _NAMED} more" if len(error.scope) > _NAMED else ""
     return TooLargeError(

@@ -1,10 +1,10 @@
 """The best policy of each decision, from the last to the first, and the utility that they lead to.
 
-Given what is requisite for a decision, the rest of its past tells nothing about the utilities that it can change. So
+Given what is requisite for a decision, the rest of its past is independent of the utilities that it can change. So
 these utilities may be replaced by what the best option leads to, a table over the requisite past, and the decision
-before it is next. Earlier decisions are as open as a coin, which changes no comparison (Lauritzen and Nilsson 2001).
+before it is next. Earlier decisions are uniform, which changes no comparison (Lauritzen and Nilsson 2001).
 
-All that is not asked is summed over, one variable eliminated after the other: eliminating x from the probabilities
+All other variables are summed out, one after the other: eliminating x from the probabilities
 p(x, ...) and the utilities u(x, ...) that mention it leaves the pair sum_x p and sum_x p u / sum_x p. Which tables meet
 in which step depends on their arguments alone, so a plan is made once, its largest table is known before any number is
 touched, and it runs for any numbers. The loops are in kernels/decisions/diagrams.cpp.
@@ -31,7 +31,7 @@ _GAINS = ("utility", "value")
 TIE = 1e-13  # of the mean size of what is added up: closer than this is rounding, and the first option wins
 
 
-# -- sums over all that is not asked -------------------------------------------------------------------------
+# -- sums over all other variables ---------------------------------------------------------------------------
 LARGEST_STEP = 1 << 26  # cells: a step has up to three tables of this size at once
 _MOST_KEPT = 60  # variables: NumPy knows 64 axes
 
@@ -178,7 +178,7 @@ class Solver:
                 self._pass(decision, question.gains, question.tables if decision != decisions[0] else None)
             )
             remaining.settle(decision, question)
-        # the first decision's pass tells the expectation of what it changes; the rest needs one more
+        # the first decision's pass gives the expectation of what it changes; the rest needs one more
         rest = remaining.gains[:-1] if self.passes else remaining.gains
         self.last = self._pass(None, rest, None) if rest or not self.passes else None
         every = self.passes if self.last is None else [*self.passes, self.last]
@@ -189,8 +189,8 @@ class Solver:
         """The plan whose kept variables are the family of the target; decisions are open and depend on nothing."""
         keep = [] if target is None else [*self.requisite[target], target]
         if tables is None:
-            asked = [*keep, *self.evidence, *(v for gain in gains for v in gain.scope)]
-            tables = sorted(ancestors_of(self.graph, asked))
+            targets = [*keep, *self.evidence, *(v for gain in gains for v in gain.scope)]
+            tables = sorted(ancestors_of(self.graph, targets))
         sources: list[tuple[str, int]] = []
         arguments: list[Argument] = []
         for node in tables:
@@ -243,7 +243,7 @@ class _Run:
             self._tables[source] = np.full(sizes[source[1]], 1.0 / sizes[source[1]])
         self._choices: dict[int, Choice] = {}
         self._allowed, self._seen = numbers.allowed, seen
-        self._n_sized = 0  # passes whose sizes are known, which only ties ask for
+        self._n_sized = 0  # passes whose sizes are known, which only ties need
 
     def outcome(self) -> Outcome:
         """The passes from the last decision to the first, and the expectation of the whole."""

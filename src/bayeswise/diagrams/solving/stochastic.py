@@ -21,7 +21,7 @@ def softmax(policy: Policy, temperature: float) -> Policy:
     """P(option | case) proportional to exp(utility of the option / temperature), over the options that are allowed.
 
     Near 0 it is the best option, of equal ones each alike; far above the differences of utilities every option is as
-    probable. Such a person errs, but seldom where it is costly.
+    probable. Errors are rare where they are costly.
     """
     plain = isinstance(temperature, int | float) and not isinstance(temperature, bool)
     if not plain or not (math.isfinite(temperature) and temperature > 0.0):
