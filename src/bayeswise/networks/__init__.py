@@ -3,16 +3,16 @@
 network.py             the network and the questions that it answers
 structure.py           names and parents, and what follows from the graph alone; states and tables, checked
 arguments.py           what calls are given: names, evidence, counts and seeds, checked
-soft_evidence.py       a likelihood for each state, in a call or in a cell of a table, or a distribution that shall hold
+soft_evidence.py       a likelihood for each state, in a call or in a cell of a table, or a distribution to be reached
 node.py                a node as one writes it down, and its conditional table, checked
-equivalence.py         graphs that say the same of independence
+equivalence.py         graphs with the same independences
 causes.py              nodes set by hand, and sets that adjust for confounding
 dynamic.py             a slice for each step of time: filtering, smoothing, prediction
 editing.py             nodes, states and edges added, removed and renamed
-canonical.py           noisy-OR and noisy-MAX, expanded only where that is asked for
+canonical.py           noisy-OR and noisy-MAX, expanded only on request
 mixed/                 networks with numbers as well as states
 inference/             exact and sampled answers
-explaining/            why an answer is what it is, what to ask next, which entries matter
+explaining/            reasons for an answer, what to observe next, which entries matter
 learning/              tables and graphs from rows
 classifiers/           the class of a row from a network of all columns
 formats/               BIF, XMLBIF, Hugin, GeNIe, Netica and UAI files

@@ -1,4 +1,4 @@
-"""Canonical models: tables of many causes that act each for itself, written down by a few numbers for each cause.
+"""Canonical models: tables of many causes that act independently, given by a few numbers for each cause.
 
 A noisy maximum (noisy-OR for two states) has one small table for each cause. Expanded it has a row for each combination
 of causes; in exact answers it is a chain of small tables instead, so dozens of causes take milliseconds.
@@ -87,7 +87,7 @@ class NoisyMax:
         if n_cells > LARGEST_TABLE:
             raise NetworkError(
                 f"expanded, the table of {len(self.causes)} causes has {n_cells:.3g} cells",
-                fix="ask network.query(...), which does not expand it",
+                fix="use network.query(...), which does not expand it",
             )
         return _strongest([*self.causes, self.leak[None, :]])
 

@@ -76,7 +76,7 @@ def _by_size(candidates: Sequence[int]) -> Iterator[list[tuple[int, ...]]]:
 
 
 def _meets_back_door(network: BeliefNetwork, x: int, y: int, given: Collection[int]) -> bool:
-    """The set holds no descendant of x (the caller saw to it) and blocks every path that enters x from above."""
+    """The set holds no descendant of x (the caller checks that) and blocks every path that enters x from above."""
     without_outgoing = [[parent for parent in above if parent != x] for above in network._parents]
     return graph.d_separated(without_outgoing, [x], [y], given)
 
@@ -147,14 +147,14 @@ class CausalEffect:
         elif self.through is not None:
             lines.append(f"  by the front door through {', '.join(self.through)}")
         else:
-            lines.append("  neither a back-door nor a front-door set of observed nodes tells it from observations")
+            lines.append("  neither a back-door nor a front-door set of observed nodes identifies it from observations")
         return "\n".join(lines)
 
 
 def causal_effect(
     network: BeliefNetwork, cause: str, effect: str, observed: Iterable[str] | None = None
 ) -> CausalEffect:
-    """The effect by cutting the graph; which observed nodes would tell it from a table."""
+    """The effect by cutting the graph, and observed nodes that identify it from a table."""
     _two(network, cause, effect)
     measured = None if observed is None else names_of(observed)
     done, seen = {}, {}

@@ -1,7 +1,7 @@
 """The bits of a belief network and of rows under it, node by node: L(h) + L(D | h).
 
 Of each node the structure costs log2 n bits for the number of its parents and log2 binomial(n - 1, k) for which they
-are, n being the number of nodes; its table costs what the code says: nothing apart where it is integrated out under
+are, n being the number of nodes; the cost of its table depends on the code: 0 where it is integrated out under
 Dirichlet(1) ("evidence"), half log2 N for each free number ("two-part"), or the regret ("nml").
 """
 

@@ -1,7 +1,7 @@
 """Dynamic networks: one slice of nodes for each step of time, the same tables at every step.
 
-What the past says to the future passes through the interface: the nodes of a slice that a node of the next one depends
-on. Its joint states are the states of one node, `INTERFACE`, so a step is a question to an ordinary network: a belief
+The future depends on the past through the interface: the nodes of a slice that a node of the next one depends
+on. Its joint states are the states of one node, `INTERFACE`, so a step is a query of an ordinary network: a belief
 about the interface before goes in as a likelihood, the belief about the one after comes out. Filtering takes the memory
 of one step, whatever the length. Hidden Markov models are the special case of one hidden node.
 """
@@ -50,7 +50,7 @@ def before(name: str) -> str:
 
 @dataclass(frozen=True)
 class StepBelief:
-    """What is believed at a step: P(node | evidence) of each node, and log P(evidence up to this step)."""
+    """The beliefs at a step: P(node | evidence) of each node, and log P(evidence up to this step)."""
 
     step: int
     marginals: dict[str, Distribution]
@@ -87,7 +87,7 @@ class DynamicNetwork:
             raise TooLargeError(
                 f"the nodes that the next slice depends on ({', '.join(self.interface)}) have "
                 f"{math.prod(self._sizes):,} joint states; {MOST_INTERFACE_STATES:,} are allowed",
-                fix="let fewer nodes point to the next slice, or ask network.unrolled(n_steps)",
+                fix="let fewer nodes point to the next slice, or use network.unrolled(n_steps)",
             )
 
     def _check_slices(self) -> None:
@@ -127,7 +127,7 @@ class DynamicNetwork:
         return Node(NEXT, range(n_states), np.eye(n_states), self.interface)
 
     def unrolled(self, n_steps: int) -> BeliefNetwork:
-        """An ordinary network of so many slices; its nodes are called rain[0], rain[1], ..."""
+        """An ordinary network of `n_steps` slices; its nodes are called rain[0], rain[1], ..."""
         whole_number(n_steps, "n_steps")
 
         def placed(parent: str, step: int) -> str:
@@ -209,7 +209,7 @@ class DynamicNetwork:
             if step:
                 top = float(belief.max())
                 likelihoods[network.place(INTERFACE)] = belief / top
-                log_evidence += math.log(len(belief)) + math.log(top)  # the interface was as open as a die
+                log_evidence += math.log(len(belief)) + math.log(top)  # the interface was uniform
             found = Finding(dict(sorted(states.items())), likelihoods, 0.0)
             belief, log_step = self._posterior(network, network.place(NEXT), found)
             if log_step == -math.inf:

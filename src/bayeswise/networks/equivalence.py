@@ -1,4 +1,4 @@
-"""Graphs that say the same of independence, as one graph in which some edges have no direction (CPDAG)."""
+"""Graphs with the same independences, as one graph in which some edges have no direction (CPDAG)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bayeswise.foundation.directed_graph import Parents
 
 
 class EquivalenceClass:
-    """All graphs that say the same of independence: edges that every one of them has, and edges of either direction.
+    """All graphs with the same independences: edges that every one of them has, and edges of either direction.
 
     `edge[u, v]` is an edge u -> v; one of either direction is there both ways.
 
@@ -25,7 +25,7 @@ class EquivalenceClass:
     def __init__(self, edge: BoolArray, may: BoolArray | None = None) -> None:
         self.edge = edge
         self._may = np.ones_like(edge) if may is None else may  # (n, n) whether an edge parent -> child is allowed
-        self.conflicts: list[tuple[int, int]] = []  # edges that independences want to point both ways
+        self.conflicts: list[tuple[int, int]] = []  # edges that tests direct both ways
 
     @classmethod
     def of_graph(cls, parents: Parents) -> EquivalenceClass:
@@ -127,11 +127,11 @@ class EquivalenceClass:
         """The parents of each node in one graph of the class."""
         return [tuple(np.flatnonzero(column).tolist()) for column in self.member().T]
 
-    def notes(self, names: Sequence[str], apart: Collection[tuple[int, int]] = ()) -> tuple[str, ...]:
-        """What rows do not tell, in words; of the edges `apart` something else is said."""
-        open_ = [f"{names[u]} - {names[v]}" for u, v in self.undirected if (u, v) not in apart]
+    def notes(self, names: Sequence[str], excluded: Collection[tuple[int, int]] = ()) -> tuple[str, ...]:
+        """Edges whose direction the data do not determine, and edges that tests contradict each other about."""
+        open_ = [f"{names[u]} - {names[v]}" for u, v in self.undirected if (u, v) not in excluded]
         against = [f"{names[u]} -> {names[v]}" for u, v in self.conflicts]
-        edges = {"rows do not tell the direction of": open_, "tests contradict each other about": against}
+        edges = {"the data do not determine the direction of": open_, "tests contradict each other about": against}
         return tuple(f"{what} {', '.join(dict.fromkeys(about))}" for what, about in edges.items() if about)
 
     def _near_member(self) -> BoolArray:

@@ -80,15 +80,15 @@ class BeliefNetwork(NetworkStructure):
         return self.engine.marginals(evidence, self._soft(evidence, soft, distributions))
 
     def _soft(self, evidence: Evidence | None, soft: Soft | None, distributions: Soft | None) -> Soft | None:
-        """Soft evidence, with what makes distributions hold."""
+        """Soft evidence, including that under which `distributions` hold."""
         if distributions is None:
             return soft
-        wanted = soft_by_node(distributions, "distribution", "probability")
+        targets = soft_by_node(distributions, "distribution", "probability")
         from bayeswise.networks.soft_evidence import likelihoods_for
 
-        if set(wanted) & {*soft_by_node(soft), *by_node(evidence)}:
+        if set(targets) & {*soft_by_node(soft), *by_node(evidence)}:
             raise ParameterError("a node has both evidence and a distribution", fix="give it one of them")
-        return likelihoods_for(self, wanted, evidence, soft)
+        return likelihoods_for(self, targets, evidence, soft)
 
     def log_evidence(self, evidence: Evidence, *, soft: Soft | None = None) -> float:
         """log P(evidence); minus infinity if it is impossible."""
@@ -134,7 +134,7 @@ class BeliefNetwork(NetworkStructure):
         return sensitivities(self, node, evidence, soft, tables)
 
     def explain(self, node: str, evidence: Evidence, *, state: Any = None, soft: Soft | None = None) -> NetworkAccount:
-        """Why a node is believed to be in a state: what each finding says, alone and beside the others."""
+        """The reasons for a belief in a state: the weight of each finding, alone and beside the others."""
         from bayeswise.networks.explaining.account import account_of
 
         return account_of(self, node, evidence, state, soft)

@@ -64,7 +64,7 @@ class Node:
 
 
 ROUNDING = 1e-12  # rows this close to one are left as they are, so that a file read again is the same
-TOLERANCE = 1e-6  # rows this close are renormalised, and said so; those of few digits may be as far as rounding takes
+TOLERANCE = 1e-6  # rows this close are renormalised, with a note; those of few digits may be as far as rounding takes
 FEWEST_DIGITS = 3  # decimals of such a row
 LARGEST_TABLE = 1 << 26
 
@@ -250,7 +250,7 @@ def _given(levels: Sequence[Vocabulary], row: int) -> str:
 
 
 def intervals(cuts: Sequence[float], *, exact: bool = False) -> list[str]:
-    """Intervals in words; each begins with its lower cut. `exact` ones have all digits of the cuts.
+    """Intervals as text; each begins with its lower cut. `exact` ones have all digits of the cuts.
 
     >>> intervals([2.5]), intervals([]), intervals([1.23456, 7], exact=True)
     (['< 2.5', '>= 2.5'], ['any number'], ['< 1.23456', '1.23456 to 7', '>= 7'])
@@ -263,7 +263,7 @@ def intervals(cuts: Sequence[float], *, exact: bool = False) -> list[str]:
 
 
 def cut_texts(cuts: Sequence[float], *, exact: bool = False) -> list[str]:
-    """As few digits as tell the cuts apart."""
+    """As few digits as distinguish the cuts."""
     for digits in range(4, 18):
         shown = [f"{cut:.{digits}g}" for cut in cuts]
         if len(set(shown)) == len(shown) and (not exact or list(map(float, shown)) == list(cuts)):
@@ -272,7 +272,7 @@ def cut_texts(cuts: Sequence[float], *, exact: bool = False) -> list[str]:
 
 
 def cuts_of(states: Sequence[Any]) -> tuple[float, ...] | None:
-    """The cuts between states that are intervals in words; None if they are something else.
+    """The cuts between states that are named intervals; None if they are something else.
 
     >>> cuts_of(["< 2.5", "2.5 to 7", ">= 7"]), cuts_of(["low", "high"])
     ((2.5, 7.0), None)

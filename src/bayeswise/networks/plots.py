@@ -61,8 +61,8 @@ class FindingsDisplay(Display):
         ax.barh(range(len(ends)), ends, height=0.62, color=[FOR if end > 0 else AGAINST for end in ends], zorder=3)
         reach = max([1e-9, *map(abs, ends)])
         for y, (end, finding) in enumerate(zip(ends, findings, strict=True)):
-            said = "  ".join(change_text(finding.beside)) if finding.relevant else "no effect given the others"
-            note(ax, said, (end, y), (4 if end >= 0 else -4, 0), ha="left" if end >= 0 else "right")
+            weight = "  ".join(change_text(finding.beside)) if finding.relevant else "no effect given the others"
+            note(ax, weight, (end, y), (4 if end >= 0 else -4, 0), ha="left" if end >= 0 else "right")
         ax.set_xlim(-1.7 * reach, 1.7 * reach)
         ax.set_ylim(len(ends) - 0.4, -0.6)
         ax.set_yticks(range(len(ends)), [label(finding_text(each), 40) for each in findings])
@@ -199,32 +199,32 @@ def widths_of(
 ) -> tuple[dict[Edge, Width], Legend]:
     """How wide each edge is drawn: shares as they are, other numbers by the square root of their share of the largest.
 
-    `by` chooses one of the MEASURES of learned strengths; else it is the first of them that was asked for.
+    `by` chooses one of the MEASURES of learned strengths; by default the first that was measured.
 
     >>> widths, legend = widths_of({("a", "b"): 8.0, ("b", "c"): 2.0, ("c", "d"): -1.0}, [("a", "b"), ("c", "d")])
     >>> widths
     {('a', 'b'): Width(share=1.0, value='8'), ('c', 'd'): Width(share=0.0, value='-1')}
     """
     measured, measure, words = _measured(strengths, by)
-    wanted = list(edges)
-    for parent, child in wanted:
+    drawn = list(edges)
+    for parent, child in drawn:
         if not math.isfinite(measured.get((parent, child), math.nan)):
             raise ParameterError(
                 f"there is no strength of the edge {parent} -> {child}",
                 fix="measure them in this network: strengths_in_table(table, network)",
             )
     if measure in ("posterior", "support", "support_either_way"):
-        found = {edge: Width(min(1.0, max(0.0, measured[edge])), percent(measured[edge])) for edge in wanted}
+        found = {edge: Width(min(1.0, max(0.0, measured[edge])), percent(measured[edge])) for edge in drawn}
         return found, Legend(words, tuple(Width(share, percent(share)) for share in (0.1, 0.5, 1.0)))
     signed = measure == "score_gain"
-    top = max([measured[edge] for edge in wanted], default=0.0)
+    top = max([measured[edge] for edge in drawn], default=0.0)
 
     def width(value: float) -> Width:
         share = math.sqrt(min(1.0, max(0.0, value / top))) if top > 0.0 else 0.0
         return Width(share, number(value, 3, signed=signed))
 
     samples = tuple(dict.fromkeys(width(top * share) for share in (0.04, 0.25, 1.0))) if top > 0.0 else ()
-    return {edge: width(measured[edge]) for edge in wanted}, Legend(words, samples)
+    return {edge: width(measured[edge]) for edge in drawn}, Legend(words, samples)
 
 
 def _measured(strengths: EdgeStrengths | Mapping[Edge, float], by: str | None) -> tuple[dict[Edge, float], str, str]:

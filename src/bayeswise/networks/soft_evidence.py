@@ -1,6 +1,6 @@
 """Soft evidence: a likelihood for each state of a node, in a call or in a cell of a table, `yes=0.7;no=0.3`.
 
-Or a distribution that the node shall have, and all else follows (Jeffrey's rule): for one node P'(x) = sum_s q(s)
+Or a target distribution of the node, from which all else follows (Jeffrey's rule): for one node P'(x) = sum_s q(s)
 P(x | s). For several, each is fitted in turn until all hold at once (iterative proportional fitting); the result is the
 distribution with these marginals that is nearest to the network.
 """
@@ -85,7 +85,7 @@ def _parts(cell: str) -> list[str]:
 
 
 def likelihood_in_cell(column: str, states: Vocabulary, cell: Label) -> FloatArray:
-    """(n_states,) what a soft cell says of each state, which must not be that all are impossible."""
+    """(n_states,) the likelihoods in a soft cell, not all of which may be 0."""
     what = f"the soft cell {quoted(cell)} of column {quoted(column)}"
     if not all(_parts(str(cell))):
         raise SchemaError(f"{what} has an empty part", fix="write STATE=LIKELIHOOD for each state, and ; between them")
@@ -169,7 +169,7 @@ _MOST_ROUNDS = 10_000
 def likelihoods_for(
     network: BeliefNetwork, distributions: Soft, evidence: Evidence | None = None, given: Soft | None = None
 ) -> dict[str, Mapping[Any, float]]:
-    """The soft evidence, beside what is given of it, under which each node has the distribution that is wanted.
+    """The soft evidence, in addition to `given`, under which each node has its target distribution.
 
     >>> from bayeswise.networks import BeliefNetwork, Node
     >>> network = BeliefNetwork([Node("a", ["x", "y"], 0.2), Node("b", ["x", "y"], [0.9, 0.4], ["a"])])
@@ -177,21 +177,21 @@ def likelihoods_for(
     >>> network.query("b", soft=soft)
     Distribution(b: x 0.65, y 0.35)
     """
-    wanted = {
+    targets = {
         name: np.asarray(prior_by_state(q, network.states(name)), dtype=np.float64) for name, q in distributions.items()
     }
-    fitted = {name: dict.fromkeys(network.states(name), 1.0) for name in wanted}
+    fitted = {name: dict.fromkeys(network.states(name), 1.0) for name in targets}
     others = dict(given or {})
     for _ in range(_MOST_ROUNDS):
         off = 0.0
-        for name, target in wanted.items():
+        for name, target in targets.items():
             now = network.query(name, evidence, soft={**others, **fitted}).cells
             off = max(off, float(np.abs(now - target).max()))
             fitted[name] = _fitted(name, network.states(name), fitted[name], now, target)
         if off <= _CLOSE:
             return {**others, **fitted}
     raise FitError(
-        f"no joint distribution was found that matches {' and '.join(wanted)}",
+        f"no joint distribution was found that matches {' and '.join(targets)}",
         fix="give distributions that are compatible",
     )
 
@@ -199,12 +199,12 @@ def likelihoods_for(
 def _fitted(
     name: str, states: tuple[Any, ...], likelihood: dict[Any, float], now: FloatArray, target: FloatArray
 ) -> dict[Any, float]:
-    """Likelihoods times wanted / present; what is impossible now cannot become possible."""
+    """Likelihoods times target / current probability; what is impossible cannot become possible."""
     for state, p, q in zip(states, now, target, strict=True):
         if p == 0.0 and q > 0.0:
             raise ImpossibleEvidenceError(
-                f"{name} = {state} is wanted with probability {q:g}, and has probability 0",
-                fix="want 0 for it, or change the tables",
+                f"{name} = {state} has probability 0, and its target is {q:g}",
+                fix="set its target to 0, or change the tables",
             )
     ratio = np.divide(target, now, out=np.zeros_like(target), where=now > 0.0)
     fitted = np.array([likelihood[state] for state in states]) * ratio

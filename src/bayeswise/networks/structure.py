@@ -18,7 +18,7 @@ from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 
 
 class Tables(Sequence[FloatArray]):
-    """The table of each node by position; those of canonical models are expanded when they are asked for."""
+    """The table of each node by position; those of canonical models are expanded on demand."""
 
     def __init__(self, given: Sequence[FloatArray | NoisyMax]) -> None:
         self.given = tuple(given)
@@ -146,7 +146,7 @@ class NamedGraph:
         *,
         soft: Iterable[str] = (),
     ) -> bool:
-        """Whether the two sides say nothing about each other once `given` is known, whatever their tables.
+        """Whether the two sides are independent once `given` is known, whatever their tables.
 
         `soft` are nodes with soft evidence: they open colliders as observed ones do, and block nothing.
         """
@@ -154,7 +154,7 @@ class NamedGraph:
         return graph.d_separated(self._parents, *sides)
 
     def d_connected(self, node: str, given: Iterable[str] = (), *, soft: Iterable[str] = ()) -> tuple[str, ...]:
-        """The other nodes that may say something about a node once `given` is known: those not d-separated from it."""
+        """The other nodes that are not d-separated from a node once `given` is known."""
         known, hinted = ([self.place(name) for name in names_of(names)] for names in (given, soft))
         found = graph.reachable(self._parents, [self.place(node)], known, hinted) - {self.place(node)}
         return tuple(name for place, name in enumerate(self.names) if place in found)

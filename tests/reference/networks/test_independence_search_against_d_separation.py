@@ -141,7 +141,7 @@ def test_rows_of_asia_give_most_of_its_edges() -> None:
     known = {frozenset(edge) for edge in network.edges}
     mine = {frozenset(edge) for edge in found.edges}
     assert mine <= known and len(known - mine) <= 2  # what depends on two states in a thousand is hard to see
-    assert any(note.startswith("rows do not tell the direction") for note in found.notes)
+    assert any(note.startswith("the data do not determine the direction") for note in found.notes)
 
 
 def test_constraints_hold() -> None:

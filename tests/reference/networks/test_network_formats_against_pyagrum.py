@@ -268,7 +268,7 @@ def test_what_a_format_cannot_hold_is_answered(tmp_path: Path) -> None:
     assert asia().write(tmp_path / "a.bif") == ()
     (lost,) = asia().write(tmp_path / "a.uai")
     assert "names of nodes and states are lost" in lost
-    with pytest.raises(NetworkError, match="BIF knows neither decisions nor utilities"):
+    with pytest.raises(NetworkError, match="BIF has neither decisions nor utilities"):
         oil().write(tmp_path / "oil.bif")
 
 

@@ -36,7 +36,7 @@ def test_a_distribution_holds_beside_hard_and_soft_evidence() -> None:
 
 def test_the_impossible_and_the_improper_are_refused() -> None:
     sure = BeliefNetwork([Node("a", YES_NO, [0.0, 1.0])])
-    with pytest.raises(ImpossibleEvidenceError, match=r"a = yes is wanted with probability 0\.5"):
+    with pytest.raises(ImpossibleEvidenceError, match=r"a = yes has probability 0, and its target is 0\.5"):
         sure.query("a", distributions={"a": {"yes": 0.5, "no": 0.5}})
     with pytest.raises(PriorError):
         asia().query("cancer", distributions={"smoking": {"yes": 0.5, "no": 0.6}})

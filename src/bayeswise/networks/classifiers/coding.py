@@ -1,4 +1,4 @@
-"""Every column as a few levels: numbers by their cuts, a missing cell as a level where the schema says so."""
+"""Every column as a few levels: numbers by their cuts, a missing cell as a level if the schema has it so."""
 
 from __future__ import annotations
 
@@ -120,7 +120,7 @@ class Coding:
         return np.ascontiguousarray(self.batch(batch).recode(known, unseen).codes, dtype=np.int32)
 
     def words(self, name: str, levels: Vocabulary) -> list[object]:
-        """The levels as a reader would write them: intervals in words."""
+        """The levels as text, numbers as intervals."""
         if name not in self._numbers:
             return list(levels)
         shown = intervals(self.cuts[name])
@@ -175,7 +175,7 @@ def _refuse_infinite(batch: Batch, schema: Schema) -> None:
 
 
 def with_cuts(schema: Schema, cuts: Mapping[str, tuple[float, ...]]) -> Schema:
-    """The schema that says where its numbers are cut."""
+    """The schema with the cuts of its numbers."""
     numbers = set(schema.numbers)
     columns = [
         replace(column, reason=_reason(cuts[column.name])) if column.name in numbers else column for column in schema

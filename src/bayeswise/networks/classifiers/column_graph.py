@@ -1,6 +1,6 @@
 """Which columns a column depends on, beside the class: a graph, the tree of most information, and k-dependence.
 
-Each takes one matrix of information for every model that is asked for, so that the structures of a thousand models,
+Each takes one matrix of information for every requested model, so that the structures of a thousand models,
 each of which never saw one row, are found together.
 """
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Graph:
-    """The parents of each column by position, the class apart.
+    """The parents of each column by position, without the class.
 
     >>> tree = Graph.of_forest(np.array([-1, 0, 0]))
     >>> tree.parents, tree.is_forest, tree.order
@@ -86,7 +86,7 @@ _DIGITS = 12  # information closer than this is equal: the order of summing deci
 
 @dataclass(frozen=True)
 class Information:
-    """What columns say of each other given the class, and of the class; in nats."""
+    """The information of columns about each other given the class, and about the class, in nats."""
 
     table: PairTable
 
@@ -200,8 +200,8 @@ def _per_row(excess: FloatArray, total: FloatArray) -> FloatArray:
 def tree(between: FloatArray, about_class: FloatArray) -> IntArray:
     """(n_models, n_columns) the parent of each column in the spanning tree of most information, -1 for none.
 
-    Friedman, Geiger and Goldszmidt (1997). The root is the column that says most of the class. Columns that say nothing
-    of each other are not joined.
+    Friedman, Geiger and Goldszmidt (1997). The root is the column with most information about the class. Columns
+    without information about each other are not joined.
 
     >>> tree(np.array([[[0, 0.1, 0.3], [0.1, 0, 0.2], [0.3, 0.2, 0]]]), np.array([[0.5, 0.1, 0.2]])).tolist()
     [[-1, 2, 0]]
@@ -226,7 +226,7 @@ def tree(between: FloatArray, about_class: FloatArray) -> IntArray:
 def k_parents(between: FloatArray, about_class: FloatArray, k: int) -> IntArray:
     """(n_models, n_columns, k) the parents of each column, -1 for none (Sahami 1996).
 
-    Columns are ranked by what they say of the class; each depends on the k before it that say most of it.
+    Columns are ranked by their information about the class; each depends on the k most informative ones before it.
 
     >>> between = np.array([[[0, 0.1, 0.3], [0.1, 0, 0.2], [0.3, 0.2, 0]]])
     >>> k_parents(between, np.array([[0.5, 0.4, 0.2]]), 1).ravel().tolist()

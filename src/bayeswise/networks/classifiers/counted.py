@@ -131,7 +131,7 @@ class Counted:
 
     @classmethod
     def of(cls, part: Product, columns: Sequence[str], graph: Graph | None) -> Counted:
-        """The counts that `request_of` asked for."""
+        """The counts that `request_of` requests."""
         if PAIRS in part.parts:
             pairs = PairTable.of(part[PAIRS])
             singles = tuple(pairs.single(place) for place in range(len(columns)))

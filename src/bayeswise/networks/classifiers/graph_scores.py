@@ -229,7 +229,7 @@ class GraphScores:
 
     # -- rows left out ----------------------------------------------------------------------------------------
     def left_out(self, codes: CodeArray, groups: CodeArray, weights: FloatArray, log_prior: FloatArray) -> FloatArray:
-        """(n_rows, n_states) the log joint of each row, had it never been counted; NaN where only a refit can tell.
+        """(n_rows, n_states) the log joint of each row, had it never been counted; NaN where that needs a refit.
 
         A row with a missing value is in no table that the value is summed out of, so only cells that are there change.
         """

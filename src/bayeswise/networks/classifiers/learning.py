@@ -43,7 +43,7 @@ def fit_network(
 ) -> NetworkClassifierModel:
     """Learn a network classifier from any table.
 
-    `cuts` are those of number columns that shall not be found by description length. Options of columns are those of
+    `cuts` are given cuts of number columns; the others are found by description length. Options of columns are those of
     `bw.fit`, and missing="em" finds the tables by EM; the other options are those of `NetworkSettings`: structure,
     prior, smoothing, class_prior, k, ...
 
@@ -92,7 +92,7 @@ def learned_network(
 
 
 def of_batches(batches: Sequence[Batch], schema: Schema, settings: NetworkSettings) -> NetworkClassifierModel:
-    """The model of encoded rows, with the cuts and the graph that they ask for."""
+    """The model of encoded rows, with the cuts and the graph found in them."""
     return prepared(lambda: batches, schema, settings, learned=batches)
 
 
@@ -110,7 +110,7 @@ def prepared(
     counted: Counting | None = None,
     learned: Iterable[Batch] = (),
 ) -> NetworkClassifierModel:
-    """The model of no rows, with the cuts and the graph that encoded rows ask for: a sweep for each if need be.
+    """The model of no rows, with the cuts and the graph found in encoded rows: a sweep for each if need be.
 
     `counted` answers requests about all rows where these rows are. `learned` are rows that it has learned at once.
     """
@@ -121,8 +121,8 @@ def prepared(
     schema = with_cuts(schema, all_cuts)
     coding = Coding(schema, all_cuts)
     graph = found_graph(batches, coding, settings, counted)
-    asked = request_of(coding, settings.needs, graph, settings.incomplete == "em")
-    counts = summarise(map(coding.batch, learned), coding.coded, asked).statistics
+    request = request_of(coding, settings.needs, graph, settings.incomplete == "em")
+    counts = summarise(map(coding.batch, learned), coding.coded, request).statistics
     target = schema.target.name if schema.target else "class"
     parents = None if graph is None else graph.to_names(coding.columns, target)
     by_hand = tuple(sorted(name for name in schema.numbers if name in given))
@@ -170,9 +170,9 @@ def _climbed(coded: Iterator[Batch], coding: Coding, settings: NetworkSettings) 
     graphs = [climb(Scores(rows, score), rules) for score in tried]
     losses = [left_out_loss(rows, graph, settings) for graph in graphs] if len(graphs) > 1 else [0.0]
     parents = graphs[losses.index(min(losses))]
-    says = [size > 1 for size in rows.sizes]  # a column of one state is not a parent: nothing depends on it
+    varies = [size > 1 for size in rows.sizes]  # a column of one state is not a parent: nothing depends on it
     named = {
-        name: [rows.names[place] for place in above if says[place]]
+        name: [rows.names[place] for place in above if varies[place]]
         for name, above in zip(rows.names, parents, strict=True)
     }
     return Graph.of_names(named, coding.columns, target)

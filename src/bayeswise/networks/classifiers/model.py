@@ -57,8 +57,10 @@ class NetworkClassifierModel(Classifier):
     def __post_init__(self) -> None:
         kept = self.parents is not None
         needs, holds = self.settings.needs, self.holds
-        lacks = (needs == "pairs" and holds not in ("pairs", "triples")) or (needs == "triples" and holds != "triples")
-        if (needs == "families") != kept or lacks:
+        too_few = (needs == "pairs" and holds not in ("pairs", "triples")) or (
+            needs == "triples" and holds != "triples"
+        )
+        if (needs == "families") != kept or too_few:
             raise ParameterError(
                 f"the structure {self.settings.structure!r} cannot be computed from these counts", fix="fit it again"
             )
@@ -96,7 +98,7 @@ class NetworkClassifierModel(Classifier):
 
     @cached_property
     def information(self) -> Information:
-        """What the columns say of each other given the class, and of the class."""
+        """The information of columns about each other given the class, and about the class."""
         return Information(self.counted.needed_pairs)
 
     @cached_property
@@ -142,7 +144,7 @@ class NetworkClassifierModel(Classifier):
 
     @cached_property
     def network(self) -> BeliefNetwork:
-        """The belief network of the class and the columns, numbers as intervals in words."""
+        """The belief network of the class and the columns, numbers as named intervals."""
         return self._named(GraphScores(self.graph, self.expected, self.settings, self.log_prior))
 
     def superparent_network(self, column: str) -> BeliefNetwork:
@@ -164,14 +166,14 @@ class NetworkClassifierModel(Classifier):
 
     @property
     def dependences(self) -> dict[str, str]:
-        """What each column depends on beside the class, in words."""
+        """The parents of each column besides the class, as text."""
         if self.settings.structure in AVERAGES:
             return dict.fromkeys(self.coding.columns, "given each other")
         above = self.graph.to_names(self.coding.columns, self.target)
         return {name: _given(above[name], self.target) for name in self.coding.columns}
 
     def level_counts(self, column: str) -> tuple[list[Any], FloatArray, FloatArray]:
-        """The levels of a column in words, their weights (n_states, n_levels), and of rows without it (n_states,)."""
+        """The named levels of a column, their weights (n_states, n_levels), and of rows without it (n_states,)."""
         place = self.coding.columns.index(column)
         words = self.coding.words(column, self.counted.levels[place])
         return words, self.counted.singles[place], self.counted.missing[place]
@@ -180,7 +182,7 @@ class NetworkClassifierModel(Classifier):
         """How many numbers are free in the tables."""
         return self.scores.n_free_parameters()
 
-    # -- what it says about rows ------------------------------------------------------------------------------
+    # -- predictions -------------------------------------------------------------------------------------------
     def codes(self, batch: Batch) -> CodeArray:
         """(n_rows, n_columns) the levels of a batch, by their position in the model's."""
         return self.coding.codes(batch, self.counted.levels)

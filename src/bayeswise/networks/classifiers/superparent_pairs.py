@@ -102,7 +102,7 @@ class SuperparentPairScores(AveragedScores):
     def log_joint(self, codes: CodeArray) -> FloatArray:
         """(n_rows, n_states); -1 is left out, -2 is a level that no row showed."""
         joint = np.empty((len(codes), self.n_states))
-        _ = self._tables  # before threads ask for them
+        _ = self._tables  # before threads need them
 
         def fill(rows: slice) -> None:
             for start in range(rows.start, rows.stop, _ROWS_AT_ONCE):

@@ -1,4 +1,4 @@
-"""Why a network believes what it does: the weight of each finding, conflict among them, and what to ask next."""
+"""The reasons for a belief: the weight of each finding, conflict among them, and what to observe next."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FindingWeight:
-    """What one finding says for a state against all others, as the change of the log-odds.
+    """The weight of one finding for a state against all others, as the change of the log-odds.
 
     `alone` compares it with no evidence at all, `beside` with all other findings; None where the state is certain (or
-    excluded) already, so that nothing can change. `relevant` is False if the graph says that, given the other
-    findings, it has nothing to do with the query.
+    excluded) already, so that nothing can change. `relevant` is False if it is d-separated from the
+    query given the other findings.
     """
 
     node: str
@@ -60,11 +60,11 @@ class NetworkAccount:
     findings: tuple[FindingWeight, ...]
     conflict: float  # log of prod P(finding) / P(findings); above 0 they conflict
     most_probable: Explanation
-    information: dict[str, float]  # bits that each unobserved node would say about the query
+    information: dict[str, float]  # mutual information of each unobserved node and the query, in bits
 
     @property
     def uncertainty(self) -> float:
-        """The entropy of the posterior in bits: what is left to be asked."""
+        """The entropy of the posterior in bits."""
         return entropy(self.posterior.cells)
 
     @property
@@ -248,7 +248,7 @@ def mutual_information(
     network: BeliefNetwork, node: str, evidence: Evidence | None = None, soft: Soft | None = None
 ) -> dict[str, float]:
     """I(node; other | evidence) = sum_s P(s | e) KL(P(other | s, e) || P(other | e)) for every other node that is not
-    observed, the most telling first; exact, by one sweep over the network for each state of the node.
+    observed, the most informative first; exact, by one sweep over the network for each state of the node.
 
     >>> from bayeswise.networks import BeliefNetwork, Node
     >>> rain, wet = Node("rain", [0, 1], 0.5), Node("wet", [0, 1], {0: 1.0, 1: 0.0}, ["rain"])
@@ -257,7 +257,9 @@ def mutual_information(
     """
     seen = dict(by_node(evidence))
     if network.names[network.place(node)] in seen:
-        raise ParameterError(f"node {node!r} is observed: nothing can say more about it", fix="choose another node")
+        raise ParameterError(
+            f"node {node!r} is observed: no other node is informative about it", fix="choose another node"
+        )
     before = network.marginals(seen, soft=soft)
     given, hinted = ([network.place(name) for name in names] for names in (seen, soft or {}))
     touched = graph.reachable(network._parents, [network.place(node)], given, hinted)

@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from bayeswise.networks.explaining.account import FindingWeight, NetworkAccount
 
 
-MOST_ASKED = 10
+MOST_INFORMATIVE = 10
 _LONGEST = 30
 
 
 def text(account: NetworkAccount, width: int = 80) -> str:
-    """Paragraphs: the change, the findings, whether they agree, the best explanation, what to ask next."""
+    """Paragraphs: the change, the findings, whether they agree, the best explanation, what to observe next."""
     return "\n".join(line.rstrip() for line in _lines(account, width))
 
 
@@ -50,11 +50,11 @@ def _lines(account: NetworkAccount, width: int) -> Iterator[str]:
     yield from _wrapped(best + (", ".join(states) or "every node is observed") + ".", width)
     if account.information:
         yield ""
-        yield from _questions(account, width)
+        yield from _next_nodes(account, width)
 
 
 def finding_text(finding: FindingWeight) -> str:
-    """A finding in words.
+    """A finding as text.
 
     >>> from bayeswise.networks.explaining.account import FindingWeight
     >>> finding_text(FindingWeight("x-ray", {"yes": 0.5, "no": 1.0}, 0.0, 0.0, True))
@@ -94,20 +94,20 @@ def _weights(findings: list[FindingWeight], width: int) -> Iterator[str]:
         yield f"{padded(line, room)}  {'│'.join(bars)}"
 
 
-def _questions(account: NetworkAccount, width: int) -> Iterator[str]:
-    asked = [(n, bits) for n, bits in account.information.items() if bits > 0.0][:MOST_ASKED]
+def _next_nodes(account: NetworkAccount, width: int) -> Iterator[str]:
+    informative = [(n, bits) for n, bits in account.information.items() if bits > 0.0][:MOST_INFORMATIVE]
     yield f"What to observe next (remaining uncertainty {number(account.uncertainty, 3)} bits):"
-    if not asked:
+    if not informative:
         yield "  no other node is informative"
         return
-    cells = max(8, width - max(cell_len(shown(name, _LONGEST)) for name, _ in asked) - 18)
-    shares = [bits / account.uncertainty if account.uncertainty > 0.0 else 0.0 for _, bits in asked]
+    cells = max(8, width - max(cell_len(shown(name, _LONGEST)) for name, _ in informative) - 18)
+    shares = [bits / account.uncertainty if account.uncertainty > 0.0 else 0.0 for _, bits in informative]
     rows = [
         (shown(name, _LONGEST), number(bits, 3), bar(share, cells))
-        for (name, bits), share in zip(asked, shares, strict=True)
+        for (name, bits), share in zip(informative, shares, strict=True)
     ]
     yield from aligned(rows, [1], indent="  ")
-    rest = sum(bits > 0.0 for bits in account.information.values()) - len(asked)
+    rest = sum(bits > 0.0 for bits in account.information.values()) - len(informative)
     silent = sum(bits == 0.0 for bits in account.information.values())
     if rest or silent:
         yield f"  less informative: {rest} more; not informative: {silent}"
@@ -139,7 +139,7 @@ def _parts(account: NetworkAccount) -> list[str]:
         f"<h2>Why {state}: {after}, and {before} before the evidence?</h2>",
         _html_weights(account),
         f"<p>{markup(conflict_text(account))}</p>" if len(account.findings) > 1 else "",
-        _html_questions(account),
+        _html_next_nodes(account),
         _best(account),
     ]
 
@@ -165,15 +165,15 @@ def _finding(finding: FindingWeight, top: float) -> str:
     return f"<tr><td>{label(finding_text(finding))}</td>{numbers}<td>{bar}</td></tr>"
 
 
-def _html_questions(account: NetworkAccount) -> str:
-    asked = [(name, bits) for name, bits in account.information.items() if bits > 0.0][:MOST_ASKED]
+def _html_next_nodes(account: NetworkAccount) -> str:
+    informative = [(name, bits) for name, bits in account.information.items() if bits > 0.0][:MOST_INFORMATIVE]
     head = f"<h3>What to observe next (remaining uncertainty {number(account.uncertainty, 3)} bits)</h3>"
-    if not asked:
+    if not informative:
         return f"{head}<p>No other node is informative.</p>"
     rows = (
         f'<tr><td>{label(name)}</td><td class="n">{number(bits, 3)}</td>'
         f"<td>{share_bar(bits / account.uncertainty)}</td></tr>"
-        for name, bits in asked
+        for name, bits in informative
     )
     return head + bar_table((30, 15, 55), '<th>node</th><th class="n">bits</th><th></th>', rows)
 

@@ -1,4 +1,4 @@
-"""How findings go together, by which paths one moves a belief, and how far edges carry."""
+"""Conflict of findings, the paths by which one changes a belief, and the influence of edges."""
 
 from __future__ import annotations
 
@@ -107,10 +107,10 @@ _MOST_STEPS = 50_000
 
 @dataclass(frozen=True)
 class FindingPath:
-    """A path that the other findings leave open, from a finding to the node that is asked about.
+    """A path that the other findings leave open, from a finding to the queried node.
 
     `bits` is the least change that the finding makes to a node on it, KL(P(x | all) || P(x | the others)). Where the
-    path is the only one, no more than that arrives at its end, since every node on it passes on what it was told. A
+    path is the only one, no more than that arrives at its end, as no node on it passes on more than it received. A
     collider is not counted: it joins its parents by being observed, itself or below it, and not by being moved.
     """
 

@@ -77,17 +77,14 @@ class Sensitivity:
         return self._within(ahead)
 
     def range_for(self, state: Any, low: float = 0.0, high: float = 1.0) -> tuple[float, float] | None:
-        """The values of the entry for which P(query = state | evidence) lies between two numbers; None: there are none.
-
-        It is what a threshold needs: act if the probability is above .2, say.
-        """
+        """The values of the entry for which P(query = state | evidence) is between two numbers; None if none are."""
         k = self._place(state)
         zero, one = float(self.at_zero.sum()), float(self.at_one.sum())
-        wanted = [
+        bounds = [
             (self.at_zero[k] - low * zero, self.at_one[k] - low * one),
             (high * zero - self.at_zero[k], high * one - self.at_one[k]),
         ]
-        start, end = self._within(wanted)
+        start, end = self._within(bounds)
         return (start, end) if start <= end else None
 
     def _within(self, lines: Iterable[tuple[float, float]]) -> tuple[float, float]:
@@ -110,7 +107,7 @@ class Sensitivity:
 
     @property
     def entry(self) -> str:
-        """The entry in words."""
+        """The entry as text."""
         given = ", ".join(f"{name} = {state}" for name, state in self.given.items())
         return f"P({self.node} = {self.state}{f' | {given}' if given else ''})"
 

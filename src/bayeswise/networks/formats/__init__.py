@@ -1,6 +1,6 @@
 """Files that hold networks or diagrams: which format a path has, reading under caps, writing whole or not at all.
 
-description.py  what a file says, before it becomes a network or a diagram
+description.py  the content of a file, before it becomes a network or a diagram
 bif.py          the Interchange Format
 xmlbif.py       BIF in XML
 hugin.py        Hugin .net files
@@ -98,7 +98,7 @@ FORMATS: dict[str, Format] = {
 
 
 def read(path: str | os.PathLike[str]) -> BeliefNetwork:
-    """The network in a file; its suffix says the format, and .bayeswise is a model file."""
+    """The network in a file; its suffix gives the format, and .bayeswise is a model file."""
     _refuse_what_is_not_a_path(path)
     if Path(path).suffix.lower() == MODEL_SUFFIX:
         return _loaded(path)
@@ -111,13 +111,13 @@ def read(path: str | os.PathLike[str]) -> BeliefNetwork:
 
 
 def network_of(text: str, name: str) -> BeliefNetwork:
-    """The network that the text of a file describes; the file's name says the format."""
+    """The network that the text of a file describes; the file's name gives the format."""
     with _located(name):
         return _format_of(name).parse(text, name).network(name)
 
 
 def describe(path: str | os.PathLike[str]) -> Description:
-    """What a file says, be it a network or an influence diagram."""
+    """The content of a file, a network or an influence diagram."""
     if is_stream(path):
         return _from_stream(path)
     form, name = _format_of(path), Path(path).name
@@ -126,7 +126,7 @@ def describe(path: str | os.PathLike[str]) -> Description:
 
 
 def _from_stream(path: str | os.PathLike[str]) -> Description:
-    """What a stream says; its first words tell the format."""
+    """The content of a stream, whose format is found by its first words."""
     name = name_of(path)
     text = _text(path)
     suffix = suffix_of(text)
@@ -139,7 +139,7 @@ def _from_stream(path: str | os.PathLike[str]) -> Description:
 
 
 def described(text: str, name: str, suffix: str) -> Description:
-    """What a text in the format of a suffix says."""
+    """The content of a text in the format of a suffix."""
     with _located(name):
         return FORMATS[suffix].parse(text, name)
 
@@ -160,7 +160,7 @@ def suffix_of(text: str) -> str | None:
 
 
 def write(network: BeliefNetwork, path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """The file is there when all of it is; what the format cannot hold is answered."""
+    """Write a file whole or not at all; returns what the format cannot hold."""
     _refuse_what_is_not_a_path(path)
     if Path(path).suffix.lower() == MODEL_SUFFIX:
         network.save(path)
@@ -169,7 +169,7 @@ def write(network: BeliefNetwork, path: str | os.PathLike[str]) -> tuple[str, ..
 
 
 def write_description(described: Description, path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """A network or a diagram in the format of the suffix; what that cannot hold is answered."""
+    """A network or a diagram in the format of the suffix, and what that cannot hold."""
     form = _format_of(path)
     try:
         content = form.text(described).encode("utf-8")
@@ -216,7 +216,7 @@ def _refuse_what_is_not_a_path(path: object) -> None:
 
 
 def form_suffix(path: str | os.PathLike[str]) -> str:
-    """The suffix that tells the format, in front of that of a packed file.
+    """The suffix of the format, in front of that of a packed file.
 
     >>> form_suffix("oil.XDSL"), form_suffix("oil.xdsl.gz")
     ('.xdsl', '.xdsl')

@@ -1,4 +1,4 @@
-"""What a file says of a network or an influence diagram, before it becomes one: what all formats are read into."""
+"""The content of a network or diagram file before it becomes one: what all formats are read into."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Description:
 
     @classmethod
     def of_network(cls, network: BeliefNetwork, *, keep_noisy: bool = False) -> Description:
-        """What a network says; noisy nodes are expanded into tables, unless a format can keep them."""
+        """The description of a network; noisy nodes are expanded into tables, unless a format can keep them."""
         if keep_noisy:
             return cls(network.name, [network.node(name) for name in network])
         nodes = (Node(name, network.states(name), network.table(name), network.parents(name)) for name in network)
@@ -74,7 +74,7 @@ class Description:
         return {piece.name: tuple(piece.states) for piece in self.pieces if not isinstance(piece, DescribedUtility)}
 
     def network(self, where: str) -> BeliefNetwork:
-        """The belief network that it is."""
+        """The belief network."""
         from bayeswise.networks.network import BeliefNetwork
 
         if self.is_diagram:
@@ -88,10 +88,10 @@ class Description:
         return BeliefNetwork(self.nodes, name=self.name)
 
     def refuse_diagram(self, form: str) -> None:
-        """For formats that know chance nodes only."""
+        """For formats with chance nodes only."""
         if self.is_diagram:
             raise NetworkError(
-                f"{form} knows neither decisions nor utilities", fix="write .xdsl, .xmlbif, .net, .dne, .toml or .json"
+                f"{form} has neither decisions nor utilities", fix="write .xdsl, .xmlbif, .net, .dne, .toml or .json"
             )
 
 

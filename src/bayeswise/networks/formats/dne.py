@@ -155,7 +155,7 @@ def _title(block: _Block) -> str:
 
 
 def _states(block: _Block, where: str) -> list[str]:
-    """Named states, or the intervals between levels, or so many."""
+    """Named states, or the intervals between levels, or numbered states."""
     named = [unquoted(word) for word in block.words("bayeswise_states") or block.words("states")]
     levels = [_number(word, block, where) for word in block.words("levels")]
     if not named and levels:

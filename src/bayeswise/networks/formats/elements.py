@@ -22,7 +22,7 @@ _FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\ufffe\uffff]")
 
 @dataclass
 class Element:
-    """A tag in lower case, what its attributes and its text say, and the elements inside."""
+    """A tag in lower case, its attributes, its text, and the elements inside."""
 
     tag: str
     attributes: dict[str, str]

@@ -26,7 +26,7 @@ _NOT_BARE = re.compile(r"[\s,\"\\{}()\[\];|]|//|/\*")  # what ends a word in BIF
 class Tokens:
     """A cursor over the tokens of a text; `marks` are the characters that stand for themselves, `comment` starts one.
 
-    Commas separate like blanks: no table would be other without them, and half of a file are commas.
+    Commas separate like blanks: no table needs them, and half of a file are commas.
 
     The text is cut piece by piece, as far as it is read: one that begins wrongly is not cut to its end, and tokens
     that were passed over are dropped.
@@ -90,7 +90,7 @@ class Tokens:
         return end + 2
 
     def ensure(self, n_tokens: int) -> None:
-        """Cut until so many tokens are ahead, or the text ends."""
+        """Cut until `n_tokens` tokens are ahead, or the text ends."""
         while len(self.tokens) < self.position + n_tokens and self._more():
             pass
 
@@ -115,10 +115,10 @@ class Tokens:
         self.position += 1
         return token
 
-    def expect(self, wanted: str) -> None:
+    def expect(self, token: str) -> None:
         """Pass over a token that must be there."""
-        if self.next != wanted:
-            self.fail(f"expected {wanted!r}; found {shown_token(self.next)}")
+        if self.next != token:
+            self.fail(f"expected {token!r}; found {shown_token(self.next)}")
         self.position += 1
 
     def name(self, what: str) -> str:

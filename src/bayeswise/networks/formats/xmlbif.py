@@ -99,7 +99,7 @@ def _lines(described: Description) -> Iterator[str]:
     yield f"<NAME>{escape(described.name)}</NAME>"
     kinds = {Node: "nature", DescribedDecision: "decision", DescribedUtility: "utility"}
     for piece in described.pieces:
-        states = map(str, piece.states) if piece.states else ["utility"]  # pyAgrum wants a state, which says nothing
+        states = map(str, piece.states) if piece.states else ["utility"]  # pyAgrum requires a state
         outcomes = "".join(f"<OUTCOME>{escape(state)}</OUTCOME>" for state in states)
         yield f'<VARIABLE TYPE="{kinds[type(piece)]}"><NAME>{escape(piece.name)}</NAME>{outcomes}</VARIABLE>'
     for piece in described.pieces:

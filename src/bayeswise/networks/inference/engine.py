@@ -1,8 +1,8 @@
 """Exact answers: junction trees compiled once for each question, run for any evidence on the same nodes.
 
-Only ancestors of what is asked and of what is observed matter (the rest is barren). Observed nodes are cut out of the
-tables before an order of elimination is sought, so what they separate falls apart. How much memory the tree needs is
-known before any of it is asked for.
+Only ancestors of queried and observed nodes matter (the rest is barren). Observed nodes are cut out of the
+tables before an order of elimination is found, so what they separate falls apart. The memory of the tree is known
+before any of it is allocated.
 """
 
 from __future__ import annotations
@@ -147,7 +147,7 @@ class Engine:
         return cells
 
     def _single_marginals(self, found: Finding) -> dict[str, Distribution]:
-        """Each node from a tree of its own, which has only ancestors of what is asked and known, and is not kept."""
+        """Each node from a tree of its own, of the ancestors of queried and observed nodes, which is not kept."""
         answers: dict[str, Distribution] = {}
         for node, name in enumerate(self.network.names):
             targets = [] if node in found.states else [node]

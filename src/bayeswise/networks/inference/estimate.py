@@ -25,7 +25,7 @@ class Estimate:
     """Probabilities by state with standard errors; `effective_rows` is how many independent rows they are worth.
 
     `log_evidence` is None and `r_hat` a number for chains: above 1.05 or so they have not met yet. Loopy propagation
-    has no error bar: its standard errors are NaN, or 0 where it is exact. `notes` say what to be careful about.
+    has no error bar: its standard errors are NaN, or 0 where it is exact. `notes` are warnings.
     """
 
     node: str
@@ -63,7 +63,7 @@ class Estimate:
 
     @property
     def worth(self) -> str:
-        """How the answer was found and how far it can be trusted, in a few words."""
+        """The method and the effective rows, as text."""
         if self.method == "loopy":
             return "loopy, error unknown" if any(self.standard_error.values()) else "loopy, exact here"
         return "exact" if self.method == "exact" else f"{self.method}, worth {self.effective_rows:,.0f} rows"

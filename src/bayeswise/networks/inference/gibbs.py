@@ -52,7 +52,7 @@ def gibbs(
 ) -> Estimate:
     """P(node | evidence) as the mean of P(node | all others) over `n_rows` sweeps of 64 chains together.
 
-    The standard error is that of the mean of the chains' means; `r_hat` near 1 says that the chains agree.
+    The standard error is that of the mean of the chains' means; `r_hat` near 1 means that the chains agree.
     """
     target = network.place(node)
     found = network.engine.finding(evidence, soft)

@@ -1,7 +1,7 @@
 """Loopy belief propagation: messages between tables and nodes until they repeat; exact where no two paths meet.
 
 Where paths meet again the beliefs are an approximation without an error bar: a second opinion beside samples, and
-what tells an importance sampler where the evidence points.
+a guide for importance sampling.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def factors_of(network: BeliefNetwork, found: Finding, nodes: Iterable[int] | No
 
 
 class Messages:
-    """What each factor says to each of its nodes, as a vector over the node's states whose largest entry is 1."""
+    """The message of each factor to each of its nodes, as a vector over the node's states whose largest entry is 1."""
 
     def __init__(self, factors: Sequence[Factor]) -> None:
         self.factors = factors
@@ -82,7 +82,7 @@ class Messages:
         return _normalised(self._log_product[node], self._n_zeros[node] > 0.5)
 
     def from_below(self, node: int) -> FloatArray:
-        """The product of what children and likelihoods say to a node, without its own table."""
+        """The product of the messages of children and likelihoods to a node, without its own table."""
         place = self._table_of[node]
         return self._without(place, self.factors[place].nodes.index(node))
 
@@ -142,13 +142,13 @@ def propagate(network: BeliefNetwork, node: str, evidence: Evidence | None, soft
     if target in found.states:
         belief = np.eye(len(labels))[found.states[target]]
         return Estimate.of(node, labels, belief, np.zeros(len(labels)), method="loopy")
-    asked = graph.ancestors_of(network._parents, [target, *found.states, *found.likelihoods])
-    factors = factors_of(network, found, sorted(asked, key=network.order.index))
+    relevant = graph.ancestors_of(network._parents, [target, *found.states, *found.likelihoods])
+    factors = factors_of(network, found, sorted(relevant, key=network.order.index))
     messages = Messages(factors)
     messages.propagate()
-    settled = messages.change < TOLERANCE
-    error = np.zeros(len(labels)) if settled and _is_forest(factors) else np.full(len(labels), math.nan)
-    notes = () if settled else (f"the messages still change by {messages.change:.2g} after {MOST_SWEEPS} sweeps",)
+    converged = messages.change < TOLERANCE
+    error = np.zeros(len(labels)) if converged and _is_forest(factors) else np.full(len(labels), math.nan)
+    notes = () if converged else (f"the messages still change by {messages.change:.2g} after {MOST_SWEEPS} sweeps",)
     return Estimate.of(node, labels, messages.belief(target), error, method="loopy", notes=notes)
 
 

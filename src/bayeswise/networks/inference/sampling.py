@@ -1,9 +1,9 @@
 """Rows drawn from a network, and answers from them: likelihood weighting, and importance sampling that is adapted.
 
 A row is drawn node by node, so that it agrees with the evidence, and weighs w = P(row, evidence) / P(row is drawn).
-Instead of counting states, each row says P(node | its Markov blanket), which has no more variance and never is 0 for a
+Instead of counting states, each row gives P(node | its Markov blanket), which has no more variance and never is 0 for a
 state that merely was not drawn. The adapted sampler (Yuan and Druzdzel's evidence pre-propagation) multiplies each
-table by what loopy propagation hears from below, and keeps a small probability for every state that is possible.
+table by the messages of loopy propagation from below, and keeps a small probability for every state that is possible.
 """
 
 from __future__ import annotations
@@ -97,9 +97,9 @@ def table_rows(network: BeliefNetwork, node: int, codes: CodeArray) -> Any:
 
 def _drawn(table: FloatArray, row: Any, uniform: FloatArray) -> CodeArray:
     """The first state whose cumulated probability exceeds a uniform number; states of probability 0 never are."""
-    if len(table) > len(row):  # most rows of the table are not asked for
-        asked, row = np.unique(row, return_inverse=True)
-        table = table[asked]
+    if len(table) > len(row):  # most rows of the table are not used
+        used, row = np.unique(row, return_inverse=True)
+        table = table[used]
     cumulated = np.cumsum(table, axis=1)
     cumulated /= cumulated[:, -1:]
     if table.shape[1] > _MANY_STATES:
@@ -144,19 +144,19 @@ def estimate(
     method = "importance" if adapted else "likelihood-weighting"
     target = network.place(node)
     found = network.engine.finding(evidence, soft)
-    asked = graph.ancestors_of(network._parents, [target, *found.states, *found.likelihoods])
+    relevant = graph.ancestors_of(network._parents, [target, *found.states, *found.likelihoods])
     proposal = adapted_proposal(network, found) if adapted else {}
     generator = np.random.default_rng(seed)
     sums = _WeightedSums(len(network._states[target]))
     for start in range(0, n_rows, _BLOCK_ROWS):
         size = min(_BLOCK_ROWS, n_rows - start)
-        codes, log_weight = weighted(network, size, found, generator, nodes=asked, proposal=proposal)
+        codes, log_weight = weighted(network, size, found, generator, nodes=relevant, proposal=proposal)
         agrees = log_weight > -math.inf
-        sums.add(_given_blanket(network, target, codes[agrees], found, asked), log_weight[agrees])
+        sums.add(_given_blanket(network, target, codes[agrees], found, relevant), log_weight[agrees])
     if sums.total == 0.0:
         raise TooFewRowsError(
             f"none of {n_rows} sampled rows agrees with the evidence, which is impossible or very rare",
-            fix="sample more rows, or ask network.query(...)"
+            fix="sample more rows, or use network.query(...)"
             + ("" if adapted else ", or sample by method='importance'"),
         )
     p, error, effective = sums.result()
@@ -173,14 +173,14 @@ def estimate(
 
 
 def few_rows_note(effective: float, n_rows: int) -> tuple[str, ...]:
-    """What to say of an estimate that is worth few rows."""
+    """A note on an estimate that is worth few rows."""
     if effective >= _FEW_ROWS:
         return ()
     return (f"only {effective:.3g} effective rows of {n_rows}: the error may be larger than stated; take more rows",)
 
 
 def adapted_proposal(network: BeliefNetwork, found: Finding) -> dict[int, FloatArray]:
-    """Tables for ancestors of the evidence: P(node | parents) times what is heard from below, bounded away from 0."""
+    """Tables for ancestors of the evidence: P(node | parents) times the message from below, bounded away from 0."""
     if not found.states and not found.likelihoods:
         return {}
     above = graph.ancestors_of(network._parents, [*found.states, *found.likelihoods])
@@ -203,7 +203,7 @@ def _tilted(table: FloatArray, from_below: FloatArray) -> FloatArray:
 
 
 def _given_blanket(
-    network: BeliefNetwork, target: int, codes: CodeArray, found: Finding, asked: Container[int]
+    network: BeliefNetwork, target: int, codes: CodeArray, found: Finding, relevant: Container[int]
 ) -> FloatArray:
     """(n_rows, n_states) P(target | all other nodes): the product of the tables that it is in, normalised."""
     n_states = len(network._states[target])
@@ -213,8 +213,8 @@ def _given_blanket(
     if target in found.likelihoods:
         log_p += log(found.likelihoods[target])
     for child in graph.children_of(network._parents)[target]:
-        if child not in asked:
-            continue  # summed out, it says nothing
+        if child not in relevant:
+            continue  # summed out, it has no effect
         above = network._parents[child]
         stride = math.prod(len(network._states[each]) for each in above[above.index(target) + 1 :])
         first = table_rows(network, child, codes) - stride * codes[:, target].astype(np.int64)

@@ -80,7 +80,7 @@ class CodedRows:
         is the column of weights, `weights` are those that stand in no column. Columns of numbers are cut into intervals
         at their `cuts`; `numbers` at their fifths, and with `cut_beyond` those of more different ones unless `labels`.
         Numbers are put into states that are intervals. Of a table in partitions each different row comes here once,
-        with its weight, unless all are wanted `in_order`. Cells may have a likelihood for each state, yes=0.7;no=0.3,
+        with its weight, unless `in_order` keeps them all. Cells may have a likelihood for each state, yes=0.7;no=0.3,
         where they `may_be_soft`, which those of EM may.
 
         >>> CodedRows.of({"wind": ["weak", None, "strong"]}).codes.ravel().tolist()
@@ -95,9 +95,9 @@ class CodedRows:
         hidden = [name for name in states or {} if name in may_be_hidden and name not in known]
         for name in (*ignore, *(name for name in states or {} if name not in hidden)):
             find_name(name, known, where=source.description)
-        wanted = known if columns is None else [find_name(n, known, where=source.description) for n in columns]
+        selected = known if columns is None else [find_name(n, known, where=source.description) for n in columns]
         weight = None if weight is None else find_name(weight, known, where=source.description)
-        names = tuple(name for name in wanted if name not in ignore and name != weight)
+        names = tuple(name for name in selected if name not in ignore and name != weight)
         declared = {column.name: column.declared or () for column in source.columns}
         given = {name: list((states or {}).get(name, declared[name])) for name in names}
         columns_cut = Cutting(cuts or {}, cut_beyond, numbers, labels, source.textual)
@@ -130,11 +130,11 @@ class CodedRows:
                 levels[k] = typed_levels(levels[k], given[name])
         cut: dict[str, tuple[float, ...]] = {}
         for k, name in enumerate(names):
-            is_cut, asked = columns_cut.of(name, levels[k], given[name])
+            is_cut, cuts_given = columns_cut.of(name, levels[k], given[name])
             if not is_cut:
                 continue
             mass = None if weigh is None else weigh[weigh > 0.0]
-            cut[name], given[name], cells[k] = cut_cells(name, levels[k], cells[k], mass, asked)
+            cut[name], given[name], cells[k] = cut_cells(name, levels[k], cells[k], mass, cuts_given)
             levels[k] = given[name]
         for name, seen in zip(names, levels, strict=True):
             if not given[name] and name not in labels:
@@ -180,10 +180,10 @@ class CodedRows:
                 source.n_rows = int(counts.weight_of_rows.to_floats()[0])
             if weight is not None:
                 refuse_all_zero(float(counts.weight_of_rows.to_floats()[0]), 1, f"column {weight!r}")
-            is_cut, asked = columns_cut.of(name, levels, given[name])
+            is_cut, cuts_given = columns_cut.of(name, levels, given[name])
             if is_cut:
                 values = numbers_in(name, levels)
-                cut[name], given[name] = intervals_of(values, counts.weight.to_floats()[0], asked)
+                cut[name], given[name] = intervals_of(values, counts.weight.to_floats()[0], cuts_given)
                 levels, stay = given[name], stay | {name}
             elif not given[name] and name not in columns_cut.labels:
                 refuse_numbers(name, levels)

@@ -15,7 +15,7 @@ from bayeswise.tables.schema.labels import Label, Vocabulary, as_label
 
 MOST_LEVELS = 65_535
 MOST_LABELS = 20
-"""So many different numbers are taken for names of states; more are cut into intervals."""
+"""Up to this many different numbers are names of states; more are cut into intervals."""
 MOST_NUMBERS = 255
 """More different numbers are a measurement, and not names of states."""
 
@@ -25,33 +25,33 @@ class Cutting:
     """Which columns of numbers are cut into intervals, and where."""
 
     cuts: Mapping[str, Sequence[float]]
-    beyond: int | None  # so many different numbers are cut
+    beyond: int | None  # a column of more different numbers is cut
     numbers: Collection[str]
     labels: Collection[str]
     textual: bool
 
     def of(self, name: str, levels: Sequence[Label], given: Sequence[Any]) -> tuple[bool, Sequence[float] | None]:
-        """Whether a column with these labels is cut, and the cuts that were asked for."""
-        asked = self.cuts.get(name)
-        if asked is None and all(map(is_number, levels)):
-            asked = cuts_of(given)
+        """Whether a column with these labels is cut, and its given cuts."""
+        cuts = self.cuts.get(name)
+        if cuts is None and all(map(is_number, levels)):
+            cuts = cuts_of(given)
         many = name in self.numbers or (
             self.beyond is not None
             and len(levels) > self.beyond
             and name not in self.labels
             and not _are_labels(levels, self.textual)
         )
-        return asked is not None or (not given and many and all(map(is_number, levels))), asked
+        return cuts is not None or (not given and many and all(map(is_number, levels))), cuts
 
 
 def cut_cells(
-    name: str, levels: Sequence[Label], codes: CodeArray, weights: FloatArray | None, asked: Sequence[float] | None
+    name: str, levels: Sequence[Label], codes: CodeArray, weights: FloatArray | None, cuts: Sequence[float] | None
 ) -> tuple[tuple[float, ...], list[str], CodeArray]:
     """The cuts of a column of numbers, its intervals in their order, and the cells as codes of these."""
     values = numbers_in(name, levels)
     there = codes >= 0
-    seen = (values, None) if asked is not None else (values[codes[there]], None if weights is None else weights[there])
-    found, named = intervals_of(*seen, asked)
+    seen = (values, None) if cuts is not None else (values[codes[there]], None if weights is None else weights[there])
+    found, named = intervals_of(*seen, cuts)
     place = np.append(np.searchsorted(np.array(found), values, side="right"), -1).astype(np.int32)
     return found, named, place[codes]
 
@@ -64,13 +64,13 @@ def numbers_in(name: str, levels: Sequence[Label]) -> FloatArray:
 
 
 def intervals_of(
-    values: FloatArray, weights: FloatArray | None, asked: Sequence[float] | None
+    values: FloatArray, weights: FloatArray | None, cuts: Sequence[float] | None
 ) -> tuple[tuple[float, ...], list[str]]:
-    """The cuts that were asked for, else the fifths of values, and the intervals between them."""
-    if asked is None:
+    """The given cuts, else the fifths of values, and the intervals between them."""
+    if cuts is None:
         halfway = fifths(values, weights)
-        asked = cuts_of(intervals(halfway)) or ()  # as they are written: cells of later rows are put in by these words
-    found = tuple(sorted({float(cut) for cut in asked}))
+        cuts = cuts_of(intervals(halfway)) or ()  # as they are written: cells of later rows are put in by these words
+    found = tuple(sorted({float(cut) for cut in cuts}))
     return found, intervals(found, exact=True)
 
 
@@ -116,7 +116,7 @@ def refuse_too_many(name: str, levels: Sequence[Label]) -> None:
 
 
 def refuse_numbers(name: str, levels: Sequence[Label]) -> None:
-    """A column of so many numbers is a measurement."""
+    """Refuse a column of more than `MOST_NUMBERS` numbers: it is a measurement."""
     if len(levels) > MOST_NUMBERS and all(map(is_number, levels)):
         raise SchemaError(
             f"column {name!r} has more than {MOST_NUMBERS} different numbers, too many for states",

@@ -44,7 +44,7 @@ class LevelsPass(Pass[tuple[Counts, ...]]):
 
     def of(self, source: Source) -> tuple[Counts, ...]:
         found: tuple[Counts, ...] = tuple(Counts.empty() for _ in self.columns)
-        for chunk in source.chunks(wanted(self.columns, self.weight)):
+        for chunk in source.chunks(columns_and_weight(self.columns, self.weight)):
             by = _weights(chunk, self.weight)
             counts = [self._counted(chunk, name, by) for name in self.columns]
             found = tuple(mine.merge(more) for mine, more in zip(found, counts, strict=True))
@@ -61,7 +61,7 @@ class LevelsPass(Pass[tuple[Counts, ...]]):
         return Counts.of(np.array(codes), Vocabulary(levels), weights=by)
 
 
-def wanted(columns: Sequence[str], weight: str | None) -> list[str]:
+def columns_and_weight(columns: Sequence[str], weight: str | None) -> list[str]:
     return [*columns, *([] if weight is None else [weight])]
 
 
@@ -168,7 +168,7 @@ def coded_chunks(
 ) -> Iterator[tuple[CodeArray, FloatArray | None]]:
     """The codes of rows with a weight, and their weights; `whole` leaves out rows that lack a cell."""
     names = [column.name for column in columns]
-    for chunk in source.chunks(wanted(names, weight)):
+    for chunk in source.chunks(columns_and_weight(names, weight)):
         by = _weights(chunk, weight)
         codes = np.empty((chunk.n_rows, len(names)), dtype=np.int32)
         for place, column in enumerate(columns):
@@ -181,7 +181,7 @@ def coded_chunks(
 
 
 class TooManyRowsToBring(NotStreamableError):
-    """Rows in partitions that are too many for one machine, and nearly all different; they can be asked for counts."""
+    """Rows in partitions that are too many for one machine, and nearly all different; they can only be counted."""
 
     def __init__(
         self,
@@ -203,9 +203,9 @@ class TooManyRowsToBring(NotStreamableError):
 
 def counted_labels(source: SpreadSource, columns: Sequence[str], weight: str | None, most: int) -> tuple[Counts, ...]:
     """How often each label of each column was seen, by one pass."""
-    return source.ask(LevelsPass(tuple(columns), weight, most), wanted(columns, weight))
+    return source.ask(LevelsPass(tuple(columns), weight, most), columns_and_weight(columns, weight))
 
 
 def different_rows(source: SpreadSource, columns: Sequence[ColumnCodes], weight: str | None) -> DifferentRows:
     """The different rows of a source, by one pass."""
-    return source.ask(RowsPass(tuple(columns), weight), wanted([column.name for column in columns], weight))
+    return source.ask(RowsPass(tuple(columns), weight), columns_and_weight([column.name for column in columns], weight))

@@ -17,12 +17,12 @@ from bayeswise.networks.learning.search.scores import NmlScores, Scores
 from bayeswise.render.labels import guess
 
 METHODS = ("auto", "hill-climbing", "exact", "k2", "chow-liu", "pc", "miic")
-FEW_COLUMNS = 15  # up to so many the search is exact, unless you say otherwise: below a second
+FEW_COLUMNS = 15  # up to this many the search is exact by default: below a second
 
 
 @dataclass(frozen=True)
 class GraphSearch:
-    """What `learn` was asked for where it has to find a graph."""
+    """The options of `learn` that are about the search for a graph."""
 
     method: str
     score: str
@@ -87,7 +87,7 @@ class GraphSearch:
 
 
 def chosen_method(method: str, n_columns: int, restarts: int | None) -> str:
-    """What "auto" stands for: every graph is searched where there are few columns, unless restarts were asked for."""
+    """What "auto" stands for: every graph is searched where there are few columns, unless `restarts` are given."""
     if method != "auto":
         return method
     return "exact" if restarts is None and n_columns <= FEW_COLUMNS else "hill-climbing"

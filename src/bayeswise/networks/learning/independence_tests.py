@@ -25,7 +25,7 @@ from bayeswise.networks.learning.search.scores import MOST_CELLS
 
 
 class IndependenceTest(Protocol):
-    """What a search asks: how surprising the rows are if two columns are independent given others."""
+    """The interface of a search: how surprising the rows are if two columns are independent given others."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -38,7 +38,7 @@ class IndependenceTest(Protocol):
 class GTest:
     """The G test: 2 sum n log(n n_z / n_xz n_yz), a chi-square variable if x and y are independent given z.
 
-    A margin without rows takes no degree of freedom.
+    A margin without rows does not count for the df.
 
     >>> rows = CodedRows.of({"a": [0, 0, 1, 1] * 9, "b": [0, 1, 0, 1] * 9, "c": [0, 1, 1, 0] * 9})
     >>> test = GTest(rows)
@@ -91,7 +91,7 @@ def pc(
     alpha: float = 0.05,
     progress: Progress = silent,
 ) -> EquivalenceClass:
-    """The class of graphs that the independences among the columns ask for: directed edges, and undirected ones."""
+    """The class of graphs implied by the independences among the columns: directed edges, and undirected ones."""
     if not 0.0 < alpha < 1.0:
         raise ParameterError(f"alpha is {alpha!r}", fix="choose a level of significance between 0 and 1, as 0.05")
     rules = constraints or Constraints()
@@ -101,7 +101,7 @@ def pc(
 
 
 def pc_graph(test: IndependenceTest, rules: Constraints, alpha: float, progress: Progress) -> Search:
-    """A graph of the class that independences ask for, and what is not known of it."""
+    """A graph of the class implied by independences, and what is not known of it."""
     found = pc(test, rules, alpha=alpha, progress=progress)
     parents = found.members_parents()
     return Search(parents, 0.0, notes=found.notes(test.names))

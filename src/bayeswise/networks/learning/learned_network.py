@@ -73,9 +73,9 @@ def learn(
 
     `weight` names a column of weights, `weights` are those that stand in no column: a row of weight k counts as k rows,
     one of weight 0 is not there. `method="auto"` is exact up to 15 columns, else hill climbing; that is restarted until
-    nothing better was found for a while, or `restarts` times. `method="pc"` asks tests of independence at level `alpha`
+    nothing better was found for a while, or `restarts` times. `method="pc"` uses tests of independence at level `alpha`
     instead of a score; `method="miic"` takes edges away by what contributes to their information. `score` is "bic"
-    unless you say otherwise, and for "miic", as its term of complexity, "nml". What happened on the way is in `notes`.
+    by default, and for "miic", as its term of complexity, "nml". What happened on the way is in `notes`.
 
     >>> rows = {"rain": ["y", "n"] * 20, "wet": ["y", "n"] * 20, "day": ["a", "a", "b", "b"] * 10}
     >>> learn(rows).edges

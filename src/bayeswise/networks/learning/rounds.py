@@ -24,7 +24,7 @@ from bayeswise.networks.learning.counted_rows import (
     DifferentRows,
     TooManyRowsToBring,
     coded_chunks,
-    wanted,
+    columns_and_weight,
 )
 from bayeswise.networks.learning.family_counts import FamilyCounts
 from bayeswise.networks.learning.graph_search import GraphSearch
@@ -87,8 +87,8 @@ class PairsPass(Pass[PairCounts]):
 
 
 @dataclass
-class AskedTable:
-    """A table that answers rounds of questions; what it has said is remembered."""
+class CountedTable:
+    """A table in partitions that is counted in rounds; counts are cached."""
 
     source: SpreadSource
     columns: tuple[ColumnCodes, ...]
@@ -98,11 +98,11 @@ class AskedTable:
 
     def counted(self, scopes: Iterable[Scope]) -> list[CodedRows]:
         """The rows of each set of columns, counted; one pass for all that are not known."""
-        asked = list(scopes)
-        lost = tuple(dict.fromkeys(scope for scope in asked if self._holder(scope) is None))
+        requested = list(scopes)
+        lost = tuple(dict.fromkeys(scope for scope in requested if self._holder(scope) is None))
         if lost:
             work = ScopesPass(self.columns, self.weight, lost, self.whole)
-            names = wanted([column.name for column in self.columns], self.weight)
+            names = columns_and_weight([column.name for column in self.columns], self.weight)
             answers = self.source.ask(work, names)
             for scope, found in zip(lost, answers, strict=True):
                 if found.are_too_many:
@@ -112,11 +112,11 @@ class AskedTable:
                         fix="put levels together, or choose max_parents",
                     )
                 self.known[scope] = found
-        return [self._rows(scope) for scope in asked]
+        return [self._rows(scope) for scope in requested]
 
     def pairs(self) -> PairCounts:
         """The counts of all pairs."""
-        names = wanted([column.name for column in self.columns], self.weight)
+        names = columns_and_weight([column.name for column in self.columns], self.weight)
         return self.source.ask(PairsPass(self.columns, self.weight), names)
 
     def _holder(self, scope: Scope) -> Scope | None:
@@ -136,9 +136,9 @@ class AskedTable:
 
 
 class AskedScores(Scores):
-    """Scores of families whose counts are asked for in rounds."""
+    """Scores of families that are counted in rounds."""
 
-    def __init__(self, table: AskedTable, score: str, *, smoothing: float) -> None:
+    def __init__(self, table: CountedTable, score: str, *, smoothing: float) -> None:
         self.table = table
         names = tuple(column.name for column in table.columns)
         states = tuple(column.states for column in table.columns)
@@ -179,7 +179,7 @@ def learned_in_rounds(
 ) -> FoundInRounds:
     """The counts of a graph that is given or found."""
     _refuse_incomplete(found, missing, searched=parents is None)
-    table = AskedTable(found.source, found.columns, found.weight, whole=parents is None or missing == "drop")
+    table = CountedTable(found.source, found.columns, found.weight, whole=parents is None or missing == "drop")
     names = [column.name for column in table.columns]
     interrupted = False
     if parents is None:
@@ -213,7 +213,7 @@ def _refuse_incomplete(found: TooManyRowsToBring, missing: str, *, searched: boo
         )
 
 
-def _found(table: AskedTable, search: GraphSearch) -> Search:
+def _found(table: CountedTable, search: GraphSearch) -> Search:
     if search.method == "chow-liu":
         names = [column.name for column in table.columns]
         root = 0 if search.root is None else names.index(search.root)

@@ -154,7 +154,7 @@ def _whole(graph: Graph | None, names: Sequence[str]) -> dict[str, Sequence[str]
 
 
 def _hidden_states(hidden: Any, known: Sequence[str]) -> dict[str, Sequence[Any]]:
-    """The states of nodes without a column; so many are called 0, 1, ..."""
+    """The states of nodes without a column; a number k means the states 0 to k - 1."""
     found: dict[str, Sequence[Any]] = {}
     for name, states in by_node(hidden, "hidden", of_each="number of states").items():
         if not isinstance(name, str) or not name:

@@ -29,7 +29,7 @@ SELDOM = 0.05  # an edge that the graph does not have is listed from this share 
 
 @dataclass(frozen=True)
 class EdgeStrength:
-    """One edge; what was not asked for is NaN."""
+    """One edge; what was not measured is NaN."""
 
     parent: str
     child: str
@@ -242,7 +242,7 @@ class EdgeProbabilities:
         return float(self.probability[self.names.index(parent), self.names.index(child)])
 
     def above(self, least: float = 0.5) -> list[tuple[str, str, float]]:
-        """(parent, child, probability) of the edges that are at least so probable, the most probable first."""
+        """(parent, child, probability) of the edges of at least this probability, the most probable first."""
         pairs = [(u, v) for u, v in np.argwhere(self.probability >= least).tolist() if u != v]
         found = [(self.names[u], self.names[v], float(self.probability[u, v])) for u, v in pairs]
         return sorted(found, key=lambda edge: -edge[2])
@@ -290,5 +290,5 @@ def edge_probabilities(
         return EdgeProbabilities(rows.names, exact, np.zeros_like(exact), ("summed over all orders",))
     options: dict[str, Any] = {"chains": chains, "tolerance": tolerance, "most_orders": most_orders, "seed": seed}
     found = sampled_edges(scores, rules, **options, progress=progress)
-    said = found.described()
-    return EdgeProbabilities(rows.names, found.probability, found.standard_error, said, found.converged)
+    notes = found.described()
+    return EdgeProbabilities(rows.names, found.probability, found.standard_error, notes, found.converged)

@@ -5,8 +5,8 @@ in it is a table over these states, and joins the network of states as one more 
 junction tree with a strong root does: the states around a component are in one clique.
 
 Where numbers depend on too many states for that, answers come from drawn rows. Only states are drawn; each row weighs
-as much as the observed numbers are probable given its states, and says the exact mean and variance of the number that
-is asked about (Rao and Blackwell: less variance than drawing numbers too).
+as much as the observed numbers are probable given its states, and gives the exact mean and variance of the queried
+number (Rao and Blackwell: less variance than drawing numbers too).
 """
 
 from __future__ import annotations
@@ -88,16 +88,16 @@ class Moments:
 
 
 class Question:
-    """A question to a network: what is asked, what is known, and the states' network with what numbers say of it."""
+    """A query: its nodes, what is known, and the network of states with the likelihood of the observed numbers."""
 
-    def __init__(self, network: MixedNetwork, asked: Sequence[str], known: Known) -> None:
+    def __init__(self, network: MixedNetwork, names: Sequence[str], known: Known) -> None:
         self.network, self.known = network, known
-        self.asked = [network.place(name) for name in asked]
+        self.nodes = [network.place(name) for name in names]
         parents = [() if node in known.set_by_hand else above for node, above in enumerate(network._parents)]
-        relevant = graph.ancestors_of(parents, [*self.asked, *known.states, *known.numbers])
+        relevant = graph.ancestors_of(parents, [*self.nodes, *known.states, *known.numbers])
         parts = components(network, relevant, known)
-        wanted = {node for node in self.asked if node in network.lines} - set(known.numbers)
-        mine = [part for part in parts if wanted & set(part.free)]
+        free = {node for node in self.nodes if node in network.lines} - set(known.numbers)
+        mine = [part for part in parts if free & set(part.free)]
         self.part = Component.union(mine) if mine else None
         self.solved: Solved | None = None
         self.log_scale = 0.0
@@ -119,7 +119,7 @@ class Question:
         self.states = BeliefNetwork(nodes, name=network.name)
 
     def _finding(self, part: Component, log_likelihood: FloatArray, name: str) -> list[Node]:
-        """What the numbers of a component say of states, as a node that was observed."""
+        """The likelihood of states given the numbers of a component, as an observed node."""
         top = float(log_likelihood.max())
         self.log_scale += top
         if not part.given:
@@ -132,7 +132,7 @@ class Question:
     # -- answers ------------------------------------------------------------------------------------------------
     def distribution(self) -> Distribution:
         """P(nodes with states | evidence)."""
-        found = self.states.query([self.network.names[node] for node in self.asked], self.evidence)
+        found = self.states.query([self.network.names[node] for node in self.nodes], self.evidence)
         return Distribution(found.nodes, found.states, found.cells, found.log_evidence + self.log_scale)
 
     def log_evidence(self) -> float:
@@ -140,17 +140,17 @@ class Question:
         return (self.states.log_evidence(self.evidence) if self.evidence else 0.0) + self.log_scale
 
     def moments(self) -> Moments:
-        """The numbers that are asked about; a known one is its own mean."""
-        known, names = self.known, tuple(self.network.names[node] for node in self.asked)
+        """The moments of the queried numbers; a known one is its own mean."""
+        known, names = self.known, tuple(self.network.names[node] for node in self.nodes)
         weights, log_evidence = self._weights()
         n, d = len(weights), len(names)
         means, covariances = np.empty((n, d)), np.zeros((n, d, d))
-        free = [place for place, node in enumerate(self.asked) if node not in known.numbers]
-        for place, node in enumerate(self.asked):
+        free = [place for place, node in enumerate(self.nodes) if node not in known.numbers]
+        for place, node in enumerate(self.nodes):
             if node in known.numbers:
                 means[:, place] = known.numbers[node]
         if self.part is not None and self.solved is not None:
-            columns = [self.part.free.index(self.asked[place]) for place in free]
+            columns = [self.part.free.index(self.nodes[place]) for place in free]
             means[:, free] = self.solved.mean[:, columns]
             covariances[:, np.ix_(free, free)[0], np.ix_(free, free)[1]] = self.solved.covariance(columns)
         kept = weights > 0.0
@@ -163,7 +163,7 @@ class Question:
         return found.cells / found.cells.sum(), found.log_evidence + self.log_scale
 
     def mixture(self) -> NormalMixture:
-        """What is believed of one number."""
+        """The distribution of one number."""
         found = self.moments()
         stddevs = np.sqrt(found.covariances[:, 0, 0])
         return NormalMixture(found.nodes[0], found.weights, found.means[:, 0], stddevs, found.log_evidence)
@@ -219,8 +219,8 @@ def estimate(
     relevant = graph.ancestors_of(network._parents, [target, *known.states, *known.numbers])
     columns = {network.place(name): k for k, name in enumerate(network.discrete.names)}
     found = Finding({columns[place]: code for place, code in known.states.items()}, {}, 0.0)
-    asked = {columns[place] for place in relevant if place in columns}
-    codes, log_weight = weighted(network.discrete, n_rows, found, np.random.default_rng(seed), nodes=asked)
+    ancestors = {columns[place] for place in relevant if place in columns}
+    codes, log_weight = weighted(network.discrete, n_rows, found, np.random.default_rng(seed), nodes=ancestors)
     mixture: tuple[FloatArray, FloatArray] | None = None
     for part in components(network, relevant, known):
         which, solved = _by_row(network, part, codes[:, [columns[place] for place in part.given]], known)
@@ -233,7 +233,7 @@ def estimate(
     if not math.isfinite(top):
         raise TooFewRowsError(
             f"none of {n_rows} sampled rows agrees with the evidence, which is impossible or very rare",
-            fix="sample more rows, or ask network.query(...)",
+            fix="sample more rows, or use network.query(...)",
         )
     weight = np.exp(log_weight - top)
     log_evidence = top + math.log(weight.mean())

@@ -37,7 +37,7 @@ class Known:
 
 @dataclass(frozen=True)
 class Component:
-    """Numbers that hang together once what is known is taken out, and all lines that speak of them."""
+    """Numbers that are connected once what is known is taken out, and all lines that they are in."""
 
     free: tuple[int, ...]  # numbers that are not known
     lines: tuple[int, ...]  # nodes
@@ -52,10 +52,10 @@ class Component:
 _FIELDS = tuple(field.name for field in fields(Component))
 
 
-def components(network: MixedNetwork, asked: Collection[int], known: Known) -> list[Component]:
-    """The lines of the nodes that are asked about or known, and of their ancestors, as they fall apart."""
+def components(network: MixedNetwork, relevant: Collection[int], known: Known) -> list[Component]:
+    """The connected components of the lines of relevant nodes, once what is known is taken out."""
     lines = [
-        node for node in network.order if node in asked and node in network.lines and node not in known.set_by_hand
+        node for node in network.order if node in relevant and node in network.lines and node not in known.set_by_hand
     ]
     leader = {node: node for node in lines}
 

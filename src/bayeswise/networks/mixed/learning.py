@@ -52,7 +52,7 @@ def learn(
     weight: str | None = None,
     progress: Progress = silent,
 ) -> MixedNetwork:
-    """Columns of numbers become Gaussian nodes, all others nodes with states; `kinds` says which where it is not clear.
+    """Columns of numbers become Gaussian nodes, all others nodes with states; `kinds` overrides that.
 
     The graph is given (`parents`), found by hill climbing with a score ("auto"), or by tests of independence at level
     `alpha` (`method="pc"`); a number is never the parent of a state.
@@ -276,7 +276,7 @@ def _of_numbers(weight: float, covariance: FloatArray, numbers: Sequence[int], x
         return _NOTHING
     without, within = left_by(covariance, numbers, x, [y])
     if without <= DETERMINED * covariance[x, x]:
-        return (0.0, 0.0, 0, weight)  # nothing is left that y could tell
+        return (0.0, 0.0, 0, weight)  # no variance is left for y to explain
     within = max(float(within), DETERMINED * float(without))
     mean = weight * (digamma((weight - n_free) / 2.0) - digamma((weight - n_free - 1.0) / 2.0))
     return (weight * float(np.log(without / within)), float(mean), 1, weight)

@@ -54,8 +54,8 @@ def read_rows(
     table: Any, ignore: Collection[str], kinds: Mapping[str, str] | None, weight: str | None, missing: str
 ) -> tuple[MixedRows, list[str]]:
     source = open_source(table)
-    asked: dict[str, Any] = {"kinds": kinds, "weight": weight, "ignore": list(ignore)}
-    schema = infer_schema(source, None, **{name: value for name, value in asked.items() if value})
+    overrides: dict[str, Any] = {"kinds": kinds, "weight": weight, "ignore": list(ignore)}
+    schema = infer_schema(source, None, **{name: value for name, value in overrides.items() if value})
     texts = [column.name for column in schema if column.kind == "text"]
     if texts:
         raise ParameterError(f"column {texts[0]!r} is text", fix=f"leave it out: ignore={texts!r} (--ignore COL)")

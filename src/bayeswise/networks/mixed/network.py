@@ -144,7 +144,7 @@ class MixedNetwork(NamedGraph):
         names = [nodes] if isinstance(nodes, str) else list(nodes)
         for name in names:
             if self.place(name) not in self.lines:
-                raise ParameterError(f"node {name!r} has states: it has no mean", fix="ask query(...) about it")
+                raise ParameterError(f"node {name!r} has states: it has no mean", fix="use query(...)")
         if not names or len(set(names)) < len(names):
             raise ParameterError(f"moments are of different nodes; found {names}", fix="name each node once")
         return Question(self, names, known_of(self, evidence, do)).moments()
@@ -179,7 +179,7 @@ class MixedNetwork(NamedGraph):
         learn = LateFunction("bayeswise.networks.mixed.learning", "learn")
 
     def picture(self, evidence: Evidence | None = None, *, title: str = "") -> Picture:
-        """The graph with what is believed in each node; `.svg()`, `.html()`, `.dot()`, `.save(path)`."""
+        """The graph with the distribution of each node; `.svg()`, `.html()`, `.dot()`, `.save(path)`."""
         from bayeswise.networks.plots import picture_of_mixed
 
         return picture_of_mixed(self, evidence, title)

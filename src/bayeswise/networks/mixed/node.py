@@ -1,6 +1,6 @@
 """A node that is a number: linear in parents that are numbers, with normal noise; its line may depend on states.
 
-What is believed of it is a mixture of normals, one for each configuration of the states that matter to it.
+Its distribution is a mixture of normals, one for each configuration of the states that matter to it.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _number(node: str, what: str, value: Any) -> float:
         raise NetworkError(f"the {what} of {node!r} is {value!r:.80}", fix="give a number") from None
 
 
-# -- what is believed of it --------------------------------------------------------------------------------------
+# -- its distribution --------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

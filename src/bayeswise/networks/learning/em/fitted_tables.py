@@ -32,7 +32,7 @@ _REMEMBERED = 10
 
 
 class Expecting(Protocol):
-    """Rows that say how often each cell of the tables was used, in expectation."""
+    """Rows that give the expected count of each cell of the tables."""
 
     @property
     def layout(self) -> Layout: ...
@@ -175,7 +175,7 @@ def fit_tables(
     """Tables of greatest posterior density: sum w log P(row) + sum pseudo_counts log theta; every row is used.
 
     Nothing missing: the answer of counting. The first start is what can be counted, the others are drawn at random, as
-    are all tables next to a hidden column, where counting says nothing. A climb ends when a step gains less than
+    are all tables next to a hidden column, where nothing can be counted. A climb ends when a step gains less than
     `tolerance` of the objective. Ctrl-C gives the best so far.
 
     >>> rows = CodedRows.of({"a": ["x", "x", "y", None], "b": ["p", "p", "q", "q"]})

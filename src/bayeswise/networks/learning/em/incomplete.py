@@ -79,7 +79,7 @@ class Group:
 
 @dataclass(frozen=True)
 class IncompleteRows:
-    """What all rows say about the tables of one graph."""
+    """The statistics of all rows about the tables of one graph."""
 
     layout: Layout
     complete: FloatArray  # how often whole rows use each cell

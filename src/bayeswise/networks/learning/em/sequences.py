@@ -1,7 +1,7 @@
 """Sequences with missing cells and hidden nodes: Baum and Welch's EM for two slices of any graph.
 
-What the past says to the future passes through the interface, the nodes of a slice that a node of the next one depends
-on. Rows that say the same are one kind of step: a matrix P(cells, interface after | interface before) over the states
+The future depends on the past through the interface, the nodes of a slice that a node of the next one depends
+on. Equal rows are one kind of step: a matrix P(cells, interface after | interface before) over the states
 of the interface that the cells leave open. Forward and backward along the matrices give how often each entry is used,
 and each entry is a row whose interface is known: its families are counted as those of any row with missing cells.
 """
@@ -118,7 +118,7 @@ def _by_pattern(free: BoolArray) -> list[tuple[list[bool], IntArray]]:
 
 @dataclass(frozen=True)
 class Sequences:
-    """What all sequences say about the tables of the first slice, and those of later ones after them."""
+    """The statistics of all sequences about the tables of the first slice, and those of later ones after them."""
 
     layout: Layout  # two slices; a parent in the slice before is a node of the first
     shared: tuple[int, ...]  # nodes of the first slice whose table is that of later ones

@@ -16,7 +16,7 @@ from bayeswise.networks.learning.search.scores import MOST_CELLS, FamilyScoring
 
 _ROUNDING = 1e-13  # of a sum of scores, relative to it: a change must be worth more
 _SHAKEN = (0.2, 0.8)  # the share of edges that a restart changes lies in between
-_TURNED = 0.7  # so many of them are turned round, the others taken away
+_TURNED = 0.7  # the share of these that is reversed; the others are removed
 
 
 def climb(scores: FamilyScoring, constraints: Constraints | None = None, *, tabu: int = 10) -> Parents:
@@ -33,7 +33,7 @@ def hill_climbing(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Search:
-    """Add, take away or turn round the edge that gains most, until none does; the best graph that was met.
+    """Add, take away or reverse the edge that gains most, until none does; the best graph that was met.
 
     Where no change gains, up to `tabu` changes that lose least are tried, none of which undoes one of the last `tabu`;
     they may lead out of a local optimum. Each restart turns or drops edges of the best graph at random and climbs
@@ -163,7 +163,7 @@ class _Climber:
         self.fresh[node] = True
 
     def changes(self) -> tuple[FloatArray, FloatArray]:
-        """(n, n) what it gains to add an edge or take it away, and to turn it round; minus infinity if not allowed."""
+        """(n, n) what it gains to add an edge or take it away, and to reverse it; minus infinity if not allowed."""
         toggle = self.gain.copy()
         toggle[self.edge & self.fixed | self.edge.T | self.led] = -math.inf  # u -> v closes a circle if v leads to u
         turn = np.full((self.n, self.n), -math.inf)
@@ -211,7 +211,7 @@ class _Climber:
         self.refresh(child)
 
     def shake(self, start: list[set[int]], generator: np.random.Generator) -> None:
-        """A graph with a random share of its edges turned round or taken away."""
+        """A graph with a random share of its edges reversed or taken away."""
         self.edge[:], self.led[:] = False, np.eye(self.n, dtype=bool)
         self.above = [set() for _ in range(self.n)]
         for child, above in enumerate(start):

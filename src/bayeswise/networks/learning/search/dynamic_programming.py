@@ -1,4 +1,4 @@
-"""The best graph of all: dynamic programming over sets of columns, with a proof of optimality and no luck involved."""
+"""The best graph of all: dynamic programming over sets of columns, with a proof of optimality."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ class Families:
         self.required = [_mask(above) for above in rules.start(scores.names)]
         self.most = max(min(rules.most(self.n), self.n - 1), 0)
         self.columns, self.units = _distinct(scores.columns, scores.units)
-        # K2 imagines one row in each cell, so as many as the node has states in each row of its table
+        # K2 adds one pseudo-count to each cell, so as many as the node has states in each row of its table
         self.widths = sorted(set(scores.sizes)) if scores.score == "k2" else []
         self.sums = np.zeros((1 + len(self.widths), 1 << self.n))
         every = [float(MOST_CELLS)] * self.n
@@ -97,7 +97,7 @@ class Families:
         n_above = -self.scores.family(node, fewest) / (self.scores.penalty * (size - 1))
         return min(float(MOST_CELLS), math.ceil(n_above + 1.0) * size)
 
-    def count(self, tell: Callable[[int, int], None]) -> None:
+    def count(self, report: Callable[[int, int], None]) -> None:
         n_first = min(self.n, _TASK_COLUMNS)
         pseudo_counts = [1.0, *map(float, self.widths)] if self.widths else []
         smoothing = self.scores.smoothing if self.scores.score == "bdeu" else 0.0
@@ -109,7 +109,7 @@ class Families:
             _kernels.subset_sums(*rows, chosen, n_first, *limits, self.sums, self.scores.unit)
 
         for done, _ in enumerate(Shared(task, range(1 << n_first)), start=1):
-            tell(done, 1 << n_first)
+            report(done, 1 << n_first)
 
     def scores_of(self, node: int) -> FloatArray:
         """(2^n,) the score of the node given every set of parents, minus infinity for those that are not allowed."""
@@ -146,11 +146,11 @@ class _Order(ABC):
         self.totals = np.zeros(1 << self.n)
         self.last = np.zeros(1 << self.n, dtype=np.uint8)
 
-    def solved(self, tell: Callable[[int, int], None]) -> Parents:
+    def solved(self, report: Callable[[int, int], None]) -> Parents:
         n_sets = 1 << self.n
         for begin in range(0, n_sets, _RANGE):
             self.extend(begin, min(begin + _RANGE, n_sets))
-            tell(min(begin + _RANGE, n_sets), n_sets)
+            report(min(begin + _RANGE, n_sets), n_sets)
         parents: Parents = [()] * self.n
         rest = n_sets - 1
         while rest:

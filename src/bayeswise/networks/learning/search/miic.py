@@ -52,7 +52,9 @@ def miic_graph(scores: FamilyScoring, rules: Constraints, progress: Progress) ->
     parents = graph.found.members_parents()
     hidden = [f"{names[u]} <-> {names[v]}" for u, v in graph.common_causes]
     notes = [f"a common cause that is not a column may stand behind {', '.join(hidden)}"] * bool(hidden)
-    return Search(parents, scores.total(parents), notes=(*graph.found.notes(names, apart=graph.common_causes), *notes))
+    return Search(
+        parents, scores.total(parents), notes=(*graph.found.notes(names, excluded=graph.common_causes), *notes)
+    )
 
 
 class _Information:
@@ -162,19 +164,21 @@ class _Marks:
         """The surest first; what was marked stays."""
         left = [triple for triple in triples if math.isfinite(triple[3]) and triple[3] != 0.0]
         while True:
-            asked = [(sure, marks) for triple in left for sure, marks in self.asked(*triple)]
-            asked = [each for each in asked if any(self.end[edge] == 0 for edge, _ in each[1])]
-            possible = [each for each in asked if not any(self.end[edge] == -mark for edge, mark in each[1])]
+            implied = [(sure, marks) for triple in left for sure, marks in self.implied(*triple)]
+            implied = [each for each in implied if any(self.end[edge] == 0 for edge, _ in each[1])]
+            possible = [each for each in implied if not any(self.end[edge] == -mark for edge, mark in each[1])]
             if not possible:
-                self.conflicts += [edge for _, marks in asked for edge, mark in marks if self.end[edge] == -mark]
+                self.conflicts += [edge for _, marks in implied for edge, mark in marks if self.end[edge] == -mark]
                 return
             sure, marks = max(possible, key=lambda each: (each[0], [(-u, -v) for (u, v), _ in each[1]]))
             for edge, mark in marks:
                 if self.end[edge] == 0:
                     self.end[edge], self.sure[edge] = mark, sure
 
-    def asked(self, x: int, z: int, y: int, shared: float) -> Iterator[tuple[float, list[tuple[tuple[int, int], int]]]]:
-        """What three columns ask for, and how sure that is."""
+    def implied(
+        self, x: int, z: int, y: int, shared: float
+    ) -> Iterator[tuple[float, list[tuple[tuple[int, int], int]]]]:
+        """The marks that three columns imply, and the probability of each."""
         if shared < 0.0:
             known = max((float(self.sure[k, z]) for k in (x, y) if self.end[k, z] == _HEAD), default=0.0)
             free = (1.0 + math.exp(shared)) / (1.0 + 3.0 * math.exp(shared))

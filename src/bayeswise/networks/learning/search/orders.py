@@ -60,7 +60,7 @@ class SampledEdges:
         return np.asarray(self.by_chain.std(axis=0, ddof=1) / math.sqrt(len(self.by_chain)))
 
     def described(self) -> tuple[str, ...]:
-        """What to know of these numbers."""
+        """Notes on these numbers."""
         what = f"edge probabilities are means over {self.n_orders} orders in each of {len(self.by_chain)} chains"
         agree = f"the chains differ from their mean by {self.difference:.2g} at most"
         ended = (
@@ -138,11 +138,11 @@ class ParentLists:
         notes = [f"no more than {self.most_parents} parents of a node were considered"] * (
             self.most_parents < self.n - 1
         )
-        left_out = f"for {self.n_left_out} columns, only those that tell most about them were considered as parents"
+        left_out = f"for {self.n_left_out} columns, only the most informative ones were considered as parents"
         return (*notes, *[left_out] * (self.n_left_out > 0))
 
     def run(self, order: Any, n_orders: int, seed: Sequence[int]) -> FloatArray:
-        """(n, n) the mean of P(edge | order) over so many orders; the order is changed in place."""
+        """(n, n) the mean of P(edge | order) over `n_orders` orders; the order is changed in place."""
         found = np.zeros((self.n, self.n))
         generator = np.random.default_rng(list(seed))
         for begin in range(0, n_orders, _FIRST_ORDERS):
@@ -182,7 +182,7 @@ class ParentLists:
         return [(*fixed, *members) for _, members in kept], np.array([value for value, _ in kept])
 
     def _candidates(self, node: int, fixed: tuple[int, ...], free: list[int], most: int) -> list[int]:
-        """Those that tell most about a node, and its neighbours in a good graph, where all are too many."""
+        """The most informative about a node, and its neighbours in a good graph, where all are too many."""
         n_kept = len(free)
         while n_kept > most and _n_sets(n_kept, most) > _MOST_SETS:
             n_kept -= 1

@@ -19,12 +19,12 @@ from bayeswise.render.labels import guess
 SCORES = ("bic", "aic", "mdl", "bdeu", "k2")
 MOST_CELLS = 1 << 20
 """A family with more cells is never chosen."""
-_COPIES = 8  # so many copies of a row, as bitmaps, are counted sooner than one with a weight
+_COPIES = 8  # up to this many copies of a row, as bitmaps, are counted sooner than one with a weight
 _MOST_COPIED = 1 << 28  # cells
 
 
 class FamilyScoring(Protocol):
-    """What a search asks: the score of a node with its parents, larger being better."""
+    """The interface of a search: the score of a node with its parents, larger being better."""
 
     @property
     def names(self) -> tuple[str, ...]:
