@@ -1,4 +1,4 @@
-"""Which open rows to ask for, and how probable it was that just these were chosen; what a label would save."""
+"""Which open rows to query, with which probability each was chosen, and what a label would save."""
 
 from __future__ import annotations
 
@@ -112,11 +112,11 @@ def diverse(scores: FloatArray, rows: IntArray, n: int, likeness: Likeness) -> l
 
 
 STRATEGIES = (*UNCERTAINTY, "density-weighted", "expected cost", "ask", "random")
-_CANDIDATES_OF_A_BATCH = 64  # for each row that is asked for, so many of the best ones compete
+_CANDIDATES_OF_A_BATCH = 64  # candidates for each row of a batch
 
 
-class FitRequest(NamedTuple):
-    """A row, how much its label is wanted, and what is believed of it, (n_states,)."""
+class Candidate(NamedTuple):
+    """A row, the score of its label, and its posterior, (n_states,)."""
 
     row: int
     score: float
@@ -142,7 +142,7 @@ class Chooser:
     ) -> list[Query]:
         """At most n of the open rows; a random share of them is drawn from all that are left, each by its own coin."""
         left, n_open = is_open.copy(), int(np.count_nonzero(is_open))
-        ranked = {wanted.row: wanted for wanted in self._ranked(is_open, min(n, n_open), differing)}
+        ranked = {candidate.row: candidate for candidate in self._ranked(is_open, min(n, n_open), differing)}
         share = 1.0 if self._draws else random_share
         chosen: list[Query] = []
         for k, n_left in enumerate(range(n_open, max(0, n_open - n), -1)):
@@ -152,9 +152,9 @@ class Chooser:
             row = best if drawn is None else drawn
             chance = share / n_left + (1.0 - share) * (row == best)
             why = self.strategy if drawn is None else "warm-up" if self.warm_up else "random"
-            wanted = ranked.get(row) or FitRequest(row, 0.0, self.beliefs.posterior(np.array([row]))[0])
-            posterior = dict(zip(self.classes, wanted.posterior.tolist(), strict=True))
-            chosen.append(Query(row, wanted.score, posterior, why, chance, n_left))
+            candidate = ranked.get(row) or Candidate(row, 0.0, self.beliefs.posterior(np.array([row]))[0])
+            posterior = dict(zip(self.classes, candidate.posterior.tolist(), strict=True))
+            chosen.append(Query(row, candidate.score, posterior, why, chance, n_left))
             left[row] = False
         return chosen
 
@@ -162,7 +162,7 @@ class Chooser:
     def _draws(self) -> bool:
         return self.warm_up or self.strategy == "random"
 
-    def _ranked(self, is_open: BoolArray, n: int, differing: bool) -> list[FitRequest]:
+    def _ranked(self, is_open: BoolArray, n: int, differing: bool) -> list[Candidate]:
         """n rows, best first."""
         if self._draws:
             return []
@@ -174,7 +174,7 @@ class Chooser:
             order = order[: _CANDIDATES_OF_A_BATCH * n]
             order = order[diverse(scores[order], rows[order], n, self.likeness)]
         best, score = rows[order[:n]], scores[order[:n]]
-        return list(map(FitRequest, best.tolist(), score.tolist(), self.beliefs.posterior(best)))
+        return list(map(Candidate, best.tolist(), score.tolist(), self.beliefs.posterior(best)))
 
     @property
     def _is_by_uncertainty(self) -> bool:
@@ -187,7 +187,7 @@ class Chooser:
         score, known = UNCERTAINTY[self.strategy](posterior), self.pool.share_known
         return score if known is None else score * known[rows]
 
-    def _most_uncertain(self, is_open: BoolArray) -> FitRequest:
+    def _most_uncertain(self, is_open: BoolArray) -> Candidate:
         """The first of the best rows: all but a few need no second look."""
         if self.strategy == "density-weighted":
             near = self.beliefs.contenders("entropy", is_open, self.likeness.density)
@@ -196,10 +196,10 @@ class Chooser:
         posterior = self.beliefs.posterior(near)
         score = self._uncertainty(posterior, near)
         best = int(np.argmax(score))
-        return FitRequest(int(near[best]), float(score[best]), posterior[best])
+        return Candidate(int(near[best]), float(score[best]), posterior[best])
 
     def scored(self, rows: IntArray) -> tuple[IntArray, FloatArray]:
-        """How much the label of each row is wanted; for the lookahead, of the most costly rows only."""
+        """The score of the label of each row; for the lookahead, of the most costly rows only."""
         if self._is_by_uncertainty:
             return rows, self._uncertainty(self.beliefs.posterior(rows), rows)
         table = self.costs.table
@@ -237,23 +237,23 @@ def expected_savings(
     """(n_candidates,) by how much the mean expected cost of the pool would fall with the label of each candidate.
 
     sum over labels of p(label | row) times the cost after learning it; a label is one merge, nothing is fitted again.
-    Both sides are the model's own opinion, so that the saving may come out below zero.
+    Both costs are those expected by the model, so the saving may be below zero.
     """
     posterior = beliefs.posterior()
     now = float(least_costs(posterior, costs).mean())
-    believed = posterior[candidates]
+    p_label = posterior[candidates]  # (n_candidates, n_states)
     savings = np.full(len(candidates), now)
     for k, row in enumerate(candidates.tolist()):
         for state, label in enumerate(classes):
-            if believed[k, state] > 0:
-                with _believing(beliefs, model, pool, row, state, label):
+            if p_label[k, state] > 0:
+                with _with_label(beliefs, model, pool, row, state, label):
                     after = float(least_costs(beliefs.posterior(), costs).mean())
-                savings[k] -= believed[k, state] * after
+                savings[k] -= p_label[k, state] * after
     return savings
 
 
 @contextmanager
-def _believing(
+def _with_label(
     beliefs: Beliefs, model: Callable[[], Any], pool: Pool, row: int, state: int, label: Label
 ) -> Iterator[None]:
     """As if the row had this label."""

@@ -43,8 +43,8 @@ class LearningCurves(Tabular):
     def labels_to_reach(self, share: float = 0.99, *, for_good: bool = True) -> dict[str, IntArray]:
         """(n_seeds,) after how many labels the accuracy is this share of the full one; one more than all if never.
 
-        For good: it does not fall below again within the curve. The first time may be luck, the more so the more
-        restless a curve is.
+        For good: it does not fall below again within the curve. The first time may be luck, the more so the noisier
+        a curve is.
         """
         enough = _share(share) * self.full[:, None]
         return {name: _reached(accuracy < enough, for_good) for name, accuracy in self.accuracy.items()}
@@ -161,12 +161,12 @@ def learning_curves(
     truth = oracle_of(source, target)
     whole = Pool.of(source, target, Vocabulary.of(truth), **overrides)
     n_pool = _n_pool(len(truth), test_share)
-    wanted = min(n_labels, n_pool)
+    n_queries = min(n_labels, n_pool)
     how: dict[str, Any] = {"random_share": random_share, "warm_up": warm_up}
-    accuracy = {name: np.empty((n_seeds, wanted)) for name in names}
+    accuracy = {name: np.empty((n_seeds, n_queries)) for name in names}
     full = np.empty(n_seeds)
     with StepsBar(shown=False, asked_for=progress is True) as bar:
-        report = progress if callable(progress) else _LabelCount(bar, n_seeds * len(names) * wanted)
+        report = progress if callable(progress) else _LabelCount(bar, n_seeds * len(names) * n_queries)
         for seed in range(n_seeds):
             order = np.random.default_rng(seed).permutation(len(truth))
             rows, labels = whole.subset(order), [truth[row] for row in order.tolist()]
@@ -176,7 +176,7 @@ def learning_curves(
             full[seed] = test.accuracy(empty.learn(pool.rows(range(n_pool), labels[:n_pool], empty.classes)))
             for name in names:
                 learner = ActiveLearner(empty, costs, name, pool=pool, seed=seed, **how)
-                accuracy[name][seed] = _curve(learner, labels, wanted, test.measure(learner), report)
+                accuracy[name][seed] = _curve(learner, labels, n_queries, test.measure(learner), report)
     title = f"{source.description}, {target}, {n_seeds} shuffle{'s' if n_seeds > 1 else ''}"
     return LearningCurves(title, accuracy, full, n_pool, len(truth) - n_pool)
 
@@ -199,7 +199,7 @@ def _curve(
 
 
 def oracle_of(source: Source, target: str) -> list[Label]:
-    """The target column, of which no cell may be missing, and which must tell classes apart."""
+    """The target column, without missing cells, of at least two classes."""
     name = find_name(target, [column.name for column in source.columns], where=source.description)
     truth: list[Label] = []
     for chunk in source.chunks([name]):
@@ -231,7 +231,7 @@ def _refuse_unless_share(test_share: float) -> None:
 
 
 def _n_pool(n_rows: int, test_share: float) -> int:
-    """How many rows are asked about."""
+    """The number of rows in the pool."""
     n_pool = max(1, round(n_rows * (1 - test_share)))
     if test_share and n_pool == n_rows:
         raise ParameterError(
@@ -267,8 +267,8 @@ class HeldOut:
     def measure(self, learner: ActiveLearner) -> Callable[[int], float]:
         """A function that is called with the row that a learner, still empty, was taught: how accurate it is then.
 
-        Of normal columns the rows held out are believed beside those of the learner, label by label: to make the
-        exact model for each would take ten times as long.
+        Of normal columns the posteriors of held-out rows are updated label by label: the exact model for each
+        would take ten times as long.
         """
         beliefs = beliefs_of(self._rows, self._empty)
         if not isinstance(beliefs, BeliefsOfFewRows):

@@ -174,7 +174,7 @@ def line_of(record: dict[str, Any]) -> bytes:
 
 
 def _refuse_foreign(line: bytes, path: Path, first_line: bytes) -> None:
-    """A file whose first line is none of ours, nor what a kill left of one, belongs to somebody else."""
+    """Refuse a file whose first line is not a journal header, nor what a kill left of one."""
     if not _OURS.match(line) and not first_line.startswith(line):
         raise UsageError(
             f"{quoted(path)} already exists, and is not a bayeswise journal",

@@ -1,4 +1,4 @@
-"""A learner that asks for the label it needs most, by how uncertain it is or by what the label would save."""
+"""A learner that queries the most useful label, by its uncertainty or by what the label would save."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class ActiveLearner(TaughtModel):
     strategy      "margin", "entropy", "least confident", "density-weighted", "random"; "expected cost": exact lookahead
                   of one label under the costs, for the `n_candidates` most costly rows; "ask": the rows whose best
                   action under the costs is to ask
-    random_share  of the queries that draw any row, each as probable as the others: they find what the model does not
-                  know that it does not know, and `risk` needs some; "auto" draws half of the rows and changes that by
-                  what asking is seen to gain (`gain`; for "ask" it is 0.1)
+    random_share  of the queries that draw any row, each as probable as the others: they find what the model is
+                  wrongly certain of, and `risk` needs some; "auto" draws half of the rows and changes that by
+                  the measured gain of queries (`gain`; for "ask" it is 0.1)
     warm_up       draw any row as long as a class has fewer than 3 labels, for at most 6 labels per class: uncertainty
                   about a class that was hardly seen is not a guide ("ask" and "random" have no warm-up)
 
@@ -77,7 +77,7 @@ class ActiveLearner(TaughtModel):
             asking_action(self.costs)
         self.strategy = strategy
         self.n_candidates = n_candidates
-        self._share_asked_for = random_share
+        self._given_share = random_share
         self._watched: tuple[tuple[Step, ...], Gain] = ((), Gain())
         self.warm_up = warm_up and strategy not in ("ask", "random")
         self.seed = seed
@@ -117,7 +117,7 @@ class ActiveLearner(TaughtModel):
         return cls(model, costs, strategy, pool=pool, seed=seed, **how)
 
     def look_at(self, table: Any) -> Self:
-        """Ask about the rows of this table from now on; what was learned stays."""
+        """Query the rows of this table from now on; what was learned stays."""
         super().look_at(table)
         self._likeness = Likeness(self.pool.batch, self.seed)
         return self
@@ -136,7 +136,7 @@ class ActiveLearner(TaughtModel):
     @property
     def gain(self) -> Gain | None:
         """What chosen rows save compared with random ones, measured every 5 labels; None where the share is fixed."""
-        if self._share_asked_for != "auto" or self.strategy in ("ask", "random"):
+        if self._given_share != "auto" or self.strategy in ("ask", "random"):
             return None
         labelled = [step for step in self.steps if step.label is not None]
         seen = tuple(labelled[: len(labelled) // EVERY * EVERY])
@@ -151,13 +151,13 @@ class ActiveLearner(TaughtModel):
         gain = self.gain
         if gain is not None:
             return gain.random_share
-        return _SHARE_BESIDE_DECISIONS if self._share_asked_for == "auto" else float(self._share_asked_for)
+        return _SHARE_BESIDE_DECISIONS if self._given_share == "auto" else float(self._given_share)
 
     def believed_cost(self) -> float:
         """The mean cost of the best action for each row of the pool, according to the model."""
         return float(least_costs(self.posterior(), self._costs_of_acting()).mean())
 
-    # -- asking -----------------------------------------------------------------------------------------------
+    # -- queries ----------------------------------------------------------------------------------------------
     def query(self, n: int = 1, *, diverse: bool = True) -> list[Query]:
         """The rows whose labels are most useful, best first; ties by the order of the rows.
 
@@ -186,7 +186,7 @@ class ActiveLearner(TaughtModel):
         return chooser.queries(self._is_open, n, diverse, random_share, self._coin)
 
     def _coin(self, k: int) -> np.random.Generator:
-        """The chance of the k-th row, by the number of its step: a session that is taken up again asks the same."""
+        """The chance of the k-th row, by the number of its step: a resumed session makes the same queries."""
         return np.random.default_rng([self.seed, len(self.steps) + k])
 
     def saving(self, row: int) -> float:
@@ -201,7 +201,7 @@ class ActiveLearner(TaughtModel):
     def worth_asking(self, price: float) -> bool:
         """Whether the best label is expected to save more than its price over the pool; stop when it does not.
 
-        While it warms up the answer is yes: of a class that was hardly seen the model has no opinion. Rows that are
+        While it warms up the answer is yes: a class that was hardly seen has no useful posterior. Rows that are
         drawn by chance do not count: they may save little, though others save much.
         """
         if self.is_warming_up:
@@ -218,7 +218,7 @@ class ActiveLearner(TaughtModel):
     def risk(self) -> Risk:
         """The mean cost of a row of the pool as if it had not been learned: each labelled row is left out in turn.
 
-        Rows that were asked for are not a random sample; each is weighted by its probability of being chosen, which
+        Queried rows are not a random sample; each is weighted by its probability of being chosen, which
         `random_share` keeps above 0.
         """
         table = self._costs_of_acting()
@@ -237,8 +237,8 @@ class ActiveLearner(TaughtModel):
         It is measured on all labels of the oracle, or by `test`, a function of the model.
         """
         if not callable(oracle) and len(oracle) != self.pool.n_rows:
-            said = f"the oracle has {len(oracle):,} labels, the pool {self.pool.n_rows:,} rows"
-            raise ParameterError(said, fix="give one label for each row")
+            what = f"the oracle has {len(oracle):,} labels, the pool {self.pool.n_rows:,} rows"
+            raise ParameterError(what, fix="give one label for each row")
         labels = oracle if callable(oracle) else oracle.__getitem__
         truth = None if callable(oracle) else [find_state(label, self.classes) for label in oracle]
         for _ in range(n_labels):

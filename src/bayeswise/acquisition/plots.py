@@ -20,7 +20,7 @@ ENOUGH = 0.99
 class LearningCurveDisplay(Display):
     """The mean over the seeds, the middle half of them as a band, and the model of all labels as a line across.
 
-    A dot marks the label from which on the mean is 99 % of that line. Strategies that ask the same are one line.
+    A dot marks the label from which on the mean is 99 % of that line. Strategies of equal queries are one line.
     """
 
     inches = (7.2, 4.4)

@@ -160,7 +160,7 @@ def _in_codes_of(batch: Batch, schema: Schema, known: Mapping[str, Vocabulary]) 
 
 Work: TypeAlias = Callable[[slice], None]
 
-_ROWS = 32_768  # what is believed of them stays in the second-level cache
+_ROWS = 32_768  # their posteriors stay in the second-level cache
 
 
 class Parts:

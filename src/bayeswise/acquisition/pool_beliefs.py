@@ -1,8 +1,8 @@
-"""What is believed of every row of a pool, kept up to date label by label.
+"""The posterior of every row of a pool, kept up to date label by label.
 
 A label changes the parameters of one class, so that of a plain naive Bayes model only that class's log-likelihoods are
-summed up anew, and not before somebody asks. Where all columns are numbers and the labelled set began empty, the
-parameters come from the few labelled rows themselves, and the exact sums can wait; other models are asked again.
+summed up anew, and only on demand. Where all columns are numbers and the labelled set began empty, the
+parameters come from the few labelled rows themselves, and the exact sums can wait; other models predict anew.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Beliefs(Protocol):
     """The posterior of a pool under the model that was last given."""
 
     def follow(self, model: Any, state: int | None = None) -> None:
-        """Believe this model; it differs from the last one by rows of one state, or by anything."""
+        """Use this model; it differs from the last one by rows of one state, or by anything."""
         ...
 
     def posterior(self, rows: IntArray | None = None) -> FloatArray:
@@ -72,7 +72,7 @@ def _is_ordinary(pool: Pool) -> bool:
 
 
 class PlainBeliefs:
-    """Of any classifier: all rows are asked again after each label."""
+    """Of any classifier: all rows are predicted anew after each label."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool

@@ -1,4 +1,4 @@
-"""What decisions cost on a pool, measured on the labels that were asked for, though they are no random sample.
+"""The cost of decisions on a pool, measured on queried labels, though they are not a random sample.
 
 A query draws its row with a probability that is known: 1 - share + share / n for the best of n open rows, share / n for
 each other. At each step
@@ -8,10 +8,10 @@ each other. At each step
 is an unbiased estimate of the mean cost of all N rows, whatever the strategy; the steps are averaged with the weights
 1 / (n (n - 1)), which give the exact mean once every row is labelled.
 
-Whether asking pays is measured on them, too: by a model of rows that were asked for beside one of as many rows that
-were drawn. Both know the rows of the warm-up, and decide about the rows that were drawn, each without its own label.
-What the drawn model pays more is the estimated gain of asking. Rows are drawn with the probability that the gain is
-below 0, as far as the rows can tell: half of them at first, fewer where asking pays, more where it does not.
+The gain of queries is measured on them, too: by a model of queried rows beside one of as many rows that were
+drawn. Both know the rows of the warm-up, and decide about the rows that were drawn, each without its own label.
+What the drawn model pays more is the estimated gain. Rows are drawn with the probability that the gain is
+below 0, given the rows so far: half of them at first, fewer where queries pay, more where they do not.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ LEVEL = 0.95
 class Step:
     """A row that was shown: its label (None: not known), how probable it was to be shown, and among how many rows.
 
-    A row that was not drawn has no chance: its label was chosen by somebody.
+    A row that was not drawn has no chance: it was chosen by hand.
     """
 
     row: int
@@ -51,8 +51,8 @@ class Step:
 class Risk:
     """The mean cost of a row of the pool that was not learned, with an interval of 95 %.
 
-    `unbiased` is the weighted sum, right on average over all sessions but restless, and beyond every cost at times;
-    `mean` divides it by the sum of the weights, which settles sooner. `naive` is the mean over the asked rows.
+    `unbiased` is the weighted sum, right on average over all sessions but noisy, and beyond every cost at times;
+    `mean` divides it by the sum of the weights, which settles sooner. `naive` is the mean over the queried rows.
     """
 
     mean: float
@@ -61,7 +61,7 @@ class Risk:
     unbiased: float
     naive: float
     n_labels: int
-    effective: float  # as many rows drawn at random would tell as much
+    effective: float  # rows drawn at random that would be as informative
 
     def __str__(self) -> str:
         return f"{number(self.mean)} ({interval(self.low, self.high)})"
@@ -87,15 +87,15 @@ def weights_of(steps: Sequence[Step], n_rows: int) -> FloatArray:
 def estimated(steps: Sequence[Step], costs: FloatArray, n_rows: int, least: float, most: float) -> Risk:
     """The risk from the cost of each step's row (NaN where the label is not known); costs lie within least and most.
 
-    Rows whose label nobody knew are left out of the mean. The interval is Wilson's for the range of the costs and
+    Rows of unknown label are left out of the mean. The interval is Wilson's for the range of the costs and
     the effective number of rows: it is wide after a few labels, also when none of them cost anything.
     """
     known = ~np.isnan(costs)
     if not any(step.chance is not None for step in steps) or not known.any():
-        raise ParameterError("no row was drawn yet", fix="ask with `query` and teach its answer first")
+        raise ParameterError("no row was drawn yet", fix="call `query` and teach its answer first")
     if any(step.chance == 1.0 and step.n_open > 1 for step in steps):
         raise ParameterError(
-            "rows that were not chosen at random say nothing about the others",
+            "rows that were not chosen at random do not represent the others",
             fix="give random_share=0.1 from the start",
         )
     weight, paid = weights_of(steps, n_rows)[known], costs[known]
@@ -122,17 +122,17 @@ def left_out_of(model: Any, batch: Batch) -> FloatArray:
     return posterior
 
 
-# -- whether asking pays ----------------------------------------------------------------------------------------
+# -- the gain of queries ----------------------------------------------------------------------------------------
 EVERY = 5  # labels there is a new look
 LEAST, MOST = 0.35, 0.9  # share of rows that are drawn
 PRIOR_ERROR = 0.1  # of a gain of 0 before any row, in units of the spread of the costs
-_FEWEST = 3  # rows of each kind, before there is an opinion
+_FEWEST = 3  # rows of each kind, before a gain is estimated
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True)
 class Gain:
-    """What asking saves per row against drawing, with its standard error, by so many asked and as many drawn rows.
+    """What asking saves per row against drawing, with its standard error, by `n_rows` queried and as many drawn rows.
 
     >>> [round(gain.random_share, 2) for gain in (Gain(), Gain(0.1, 0.05, 20), Gain(-0.1, 0.05, 20))]
     [0.5, 0.35, 0.9]
@@ -166,25 +166,25 @@ def gain_of_asking(
 ) -> Gain:
     """The gain that the steps of a session show; `model` has learned none of them, costs are (n_actions, n_states).
 
-    A step is known by its chance: 1 / n_open in the warm-up, more where the row was asked for, less where it was drawn.
+    A step is known by its chance: 1 / n_open in the warm-up, more where the row was queried, less where it was drawn.
     """
-    given = [step for step in steps if step.label is not None and step.chance is None]  # chosen by somebody
+    given = [step for step in steps if step.label is not None and step.chance is None]  # chosen by hand
     known = [step for step in steps if step.label is not None and step.chance is not None]
     lift = [(step.chance or 0.0) * step.n_open for step in known]
     first = [step for step, times in zip(known, lift, strict=True) if abs(times - 1.0) <= _ROUNDING]
-    asked = [step for step, times in zip(known, lift, strict=True) if times > 1.0 + _ROUNDING]
+    queried = [step for step, times in zip(known, lift, strict=True) if times > 1.0 + _ROUNDING]
     drawn = [step for step, times in zip(known, lift, strict=True) if times < 1.0 - _ROUNDING]
-    n = min(len(asked), len(drawn))
+    n = min(len(queried), len(drawn))
     if n < _FEWEST:
         return Gain()
-    asked, drawn = [*first, *asked[-n:]], [*first, *drawn[-n:]]
-    of_drawn, of_asked = (model.learn(_rows(pool, [*given, *taught], classes)) for taught in (drawn, asked))
+    queried, drawn = [*first, *queried[-n:]], [*first, *drawn[-n:]]
+    of_drawn, of_queried = (model.learn(_rows(pool, [*given, *taught], classes)) for taught in (drawn, queried))
     truth = np.array([classes.index(step.label) for step in drawn if step.label is not None])
     by_drawn = left_out_of(of_drawn, _rows(pool, drawn, classes))
-    by_asked = left_out_of(of_asked, _rows(pool, asked, classes))[: len(first)]
+    by_queried = left_out_of(of_queried, _rows(pool, queried, classes))[: len(first)]
     others = pool.subset(np.array([step.row for step in drawn[len(first) :]]))
-    by_asked = np.concatenate([by_asked, np.asarray(of_asked.probability(others.for_model(of_asked)))])
-    saved = _paid(by_drawn, truth, costs) - _paid(by_asked, truth, costs)
+    by_queried = np.concatenate([by_queried, np.asarray(of_queried.probability(others.for_model(of_queried)))])
+    saved = _paid(by_drawn, truth, costs) - _paid(by_queried, truth, costs)
     spread = float(np.ptp(costs)) or 1.0
     one_more = 0.25 * spread**2  # as if one row more had shown a difference: a few equal rows prove nothing
     variance = (float(((saved - saved.mean()) ** 2).sum()) + one_more) / (len(saved) + 1)

@@ -1,4 +1,4 @@
-"""A row to label, and why; the rows that decisions ask about."""
+"""A row to label and the reason; rows whose best action is to ask."""
 
 from __future__ import annotations
 
@@ -31,9 +31,7 @@ _REASONS = {
 
 @dataclass(frozen=True)
 class Query:
-    """A row to label: how much it is wanted (0 where chance drew it), what is believed of it now, and how probable it
-    was to be asked for.
-    """
+    """A row to label: its score (0 where it was drawn at random), its posterior, and the probability of its choice."""
 
     row: int
     score: float
@@ -47,14 +45,14 @@ class Query:
         """Why this row, in a sentence.
 
         >>> print(Query(7, 0.8, {"a": 0.6, "b": 0.4}, "margin", 1.0, 10).why)
-        row 7: its two most probable classes are closest (0.2 apart); believed now: a 0.6, b 0.4
+        row 7: its two most probable classes are closest (0.2 apart); posterior: a 0.6, b 0.4
         """
         top = sorted(self.posterior.values(), reverse=True)
         reason = _REASONS[self.strategy].format(score=self.score, lead=top[0] - top[1], sure=top[0])
         likely = sorted(self.posterior.items(), key=lambda item: -item[1])
-        believed = ", ".join(f"{shown(label, 40)} {p:.3g}" for label, p in likely[:5])
+        probable = ", ".join(f"{shown(label, 40)} {p:.3g}" for label, p in likely[:5])
         more = f", ... {len(likely) - 5} more" if len(likely) > 5 else ""
-        return f"row {self.row}: {reason}; believed now: {believed}{more}"
+        return f"row {self.row}: {reason}; posterior: {probable}{more}"
 
     def answered(self, label: Label | None) -> Step:
         """The step of a session that the answer makes."""
@@ -62,8 +60,8 @@ class Query:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """A row that a decision asks about: what asking saves against the best other action."""
+class RowToAsk:
+    """A row whose best action is to ask: what asking saves against the best other action."""
 
     row: int
     saving: float
@@ -88,13 +86,13 @@ def savings_of_asking(expected_cost: FloatArray, asking: int) -> tuple[FloatArra
     return others[np.arange(len(others)), instead] - expected_cost[:, asking], instead
 
 
-def rows_to_ask(decisions: Decisions, action: Any = None) -> list[Asked]:
+def rows_to_ask(decisions: Decisions, action: Any = None) -> list[RowToAsk]:
     """The rows whose best action is to ask, the one that saves most first; ties by the order of the rows.
 
     >>> from bayeswise.decisions.decide import decide
     >>> costs = {"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5}
-    >>> for asked in rows_to_ask(decide({"spam": [0.99, 0.7, 0.2, 0.9], "ham": [0.01, 0.3, 0.8, 0.1]}, costs)):
-    ...     print(asked.row, round(asked.saving, 3), asked.instead)
+    >>> for each in rows_to_ask(decide({"spam": [0.99, 0.7, 0.2, 0.9], "ham": [0.01, 0.3, 0.8, 0.1]}, costs)):
+    ...     print(each.row, round(each.saving, 3), each.instead)
     3 0.4 keep
     1 0.2 keep
     """
@@ -102,7 +100,7 @@ def rows_to_ask(decisions: Decisions, action: Any = None) -> list[Asked]:
     saving, instead = savings_of_asking(decisions.expected_cost, asking)
     rows = np.flatnonzero(decisions.best == asking)
     ordered: Sequence[int] = rows[np.argsort(-saving[rows], kind="stable")].tolist()
-    return [Asked(row, float(saving[row]), decisions.actions[int(instead[row])]) for row in ordered]
+    return [RowToAsk(row, float(saving[row]), decisions.actions[int(instead[row])]) for row in ordered]
 
 
 def refuse_unless_share(**given: Any) -> None:

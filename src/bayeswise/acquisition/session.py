@@ -1,4 +1,4 @@
-"""A labelling session: a learner whose answers are in a journal before they count, to be taken up again at any time."""
+"""A labelling session: a learner whose answers are journaled before they count, and which can be resumed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SKIPPED, UNKNOWN, AGAIN, UNDO = "skip", "unknown", "again", "undo"
 
 
 class Session:
-    """Asks one row after the other; each answer is one record.
+    """Queries one row after the other; each answer is one record.
 
     {"row": 3, "label": "no", "chance": 0.91, "n_open": 20}     {"row": 3, "skip": true, ...}
     {"row": 3, "unknown": true, ...}     {"undo": true}     {"again": true}: the skipped rows come back
@@ -72,7 +72,7 @@ class Session:
                     rows[record["row"]] = None
         return list(rows)
 
-    # -- asking -----------------------------------------------------------------------------------------------
+    # -- queries ----------------------------------------------------------------------------------------------
     def ask(self) -> Query | None:
         """The next row, the same one until it is answered; None when there is none left."""
         if self._query is None:
@@ -98,7 +98,7 @@ class Session:
 
     # -- answers ----------------------------------------------------------------------------------------------
     def answer(self, label: Any) -> Query:
-        """The row that was asked has this label."""
+        """Label the current row."""
         classes = self.learner.model.classes
         return self._close({"label": classes[find_state(label, classes, what="there is no class")]})
 
@@ -110,15 +110,15 @@ class Session:
             self.refresh()
 
     def skip(self) -> Query:
-        """Ask this row later, when all others are done."""
+        """Query this row later, when all others are done."""
         return self._close({SKIPPED: True})
 
     def do_not_know(self) -> Query:
-        """Never ask this row again."""
+        """Do not query this row again."""
         return self._close({UNKNOWN: True})
 
     def undo(self) -> int | None:
-        """Take the last answer back and say its row; None if there is none."""
+        """Take the last answer back and return its row; None if there is none."""
         last = next((record for record in reversed(self._standing) if "row" in record), None)
         if last is None:
             return None
@@ -131,12 +131,12 @@ class Session:
     def _asked(self) -> Query:
         query = self.ask()
         if query is None:
-            raise ParameterError("no row is asked for", fix="give a larger pool")
+            raise ParameterError("no row is open", fix="give a larger pool")
         return query
 
     def _close(self, answer: dict[str, Any]) -> Query:
         query = self._asked()
-        again = query.row in self._waiting()  # it was drawn before: this time it was no chance
+        again = query.row in self._waiting()  # it was drawn before: this time it was not drawn
         drawn = {} if again else {"chance": query.chance, "n_open": query.n_open}
         record = {"row": query.row, **answer, **drawn}
         self._record(record)

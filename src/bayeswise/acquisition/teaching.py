@@ -28,7 +28,7 @@ class TaughtModel:
         self._pool: Pool | None = None
 
     def look_at(self, table: Any) -> Self:
-        """Ask about the rows of this table from now on; what was learned stays."""
+        """Query the rows of this table from now on; what was learned stays."""
         model = self._untaught = self.model
         self._pool = table if isinstance(table, Pool) else Pool.seen_by(model, table)
         self.steps = []
@@ -40,7 +40,7 @@ class TaughtModel:
     # -- what is known ----------------------------------------------------------------------------------------
     @property
     def pool(self) -> Pool:
-        """The rows that may be asked for."""
+        """The rows that may be queried."""
         if self._pool is None:
             raise _without_rows()
         return self._pool
@@ -66,11 +66,11 @@ class TaughtModel:
 
     @property
     def n_open(self) -> int:
-        """How many rows may still be asked for."""
+        """How many rows may still be queried."""
         return int(np.count_nonzero(self._is_open)) if self._pool is not None else 0
 
     def posterior(self) -> FloatArray:
-        """(n_rows, n_classes) what is believed of every row of the pool."""
+        """(n_rows, n_classes) the posterior of every row of the pool."""
         if self._pool is None:
             raise _without_rows()
         return self._beliefs.posterior()
@@ -83,7 +83,7 @@ class TaughtModel:
         return self.take(self._step(row, known))
 
     def decline(self, row: int) -> Self:
-        """Nobody knows the label of this row: it is not asked for again, unless it is taught after all."""
+        """The label of this row is not known: it is not queried again, unless it is taught after all."""
         self._refuse_unless_open(row)
         return self.take(self._step(row, None))
 
@@ -100,7 +100,7 @@ class TaughtModel:
         return self
 
     def reopen(self, rows: Sequence[int]) -> Self:
-        """Ask about these rows again, though they were declined; all other rows that had their turn stay closed."""
+        """Query these rows again, though they were declined; all other rows that had their turn stay closed."""
         self._is_open[:] = True
         self._is_open[[step.row for step in self.steps]] = False
         self._is_open[list(rows)] = True

@@ -1,4 +1,4 @@
-"""How uncertain posteriors are: the largest score is asked first (arg max, also of the entropy).
+"""How uncertain posteriors are: the largest score is queried first (arg max, also of the entropy).
 
 All rows of a pool are seen in single precision first, from above; only those that may be the most uncertain are scored.
 """
@@ -94,7 +94,7 @@ class Screen:
     def upper_log_odds(
         self, scores: NormalScores, log_prior: FloatArray, is_open: BoolArray
     ) -> tuple[NDArray[np.float32], float] | None:
-        """(n_rows,) and a number: their sum is not below the log odds of any open row. None where that says too little.
+        """(n_rows,) and a number: their sum is not below the log odds of any open row. None where that is too loose.
 
         -inf for rows that are not open, inf for rows that single precision has no room for.
         """

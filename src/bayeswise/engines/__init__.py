@@ -1,4 +1,4 @@
-"""Who sweeps the rows: `swept(source, schema, request)` answers a request with statistics, wherever the rows are.
+"""Sweeps over rows: `swept(source, schema, request)` answers a request with statistics, wherever the rows are.
 
 request.py         what a model needs of rows, united by `|`
 local.py           the local sweep, in ranges of rows on threads
@@ -11,6 +11,6 @@ spark_sessions.py  sessions of Spark that the command line starts
 
 from bayeswise.engines.local import Summary, of_no_rows, summarise
 from bayeswise.engines.passes import Coded, swept
-from bayeswise.engines.request import Ask, Request
+from bayeswise.engines.request import ColumnStatistic, Request
 
-__all__ = ["Ask", "Coded", "Request", "Summary", "of_no_rows", "summarise", "swept"]
+__all__ = ["ColumnStatistic", "Coded", "Request", "Summary", "of_no_rows", "summarise", "swept"]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.engines.request import Ask, Request
+from bayeswise.engines.request import ColumnStatistic, Request
 from bayeswise.foundation.errors import NonFiniteError, SupportError, TooLargeError
 from bayeswise.foundation.threads import available, each
 from bayeswise.statistics import Grouped, Product, Weights
@@ -42,7 +42,7 @@ def summarise(
     *,
     progress: Callable[[int], None] | None = None,
 ) -> Summary:
-    """The statistics that a request asks for, grouped by the target (one group named "" if there is none)."""
+    """The statistics of a request, grouped by the target (one group named "" if there is none)."""
     declared = schema.target.classes if schema.target else None
     coded: list[_Coded] = []  # one for each time that the codes came to mean more
     for batch in batches:
@@ -77,7 +77,7 @@ class _Coded:
 
 
 def of_no_rows(schema: Schema, request: Request) -> Grouped[Product]:
-    """The statistics that a request asks for, of no rows at all: which parts there are, and over which columns."""
+    """The statistics of a request, of no rows at all: which parts there are, and over which columns."""
     return _settled(_of_nothing(schema, request, schema.target.classes if schema.target else None))
 
 
@@ -100,36 +100,36 @@ def _of_range(batch: Batch, schema: Schema, request: Request, n_groups: int, row
     weights = None if batch.weights is None else batch.weights[rows]
     n_rows = rows.stop - rows.start
     parts: dict[str, Any] = {ROWS: Weights.of(n_rows, groups, n_groups, weights)}
-    for name, ask in request.asks.items():
-        block = _block(batch, schema, ask, rows)
-        refuse_too_large(ask, block, n_groups)
+    for name, statistic in request.statistics.items():
+        block = _block(batch, schema, statistic, rows)
+        refuse_too_large(statistic, block, n_groups)
         try:
-            parts[name] = ask.summarise(*block, groups, n_groups, weights)
+            parts[name] = statistic.summarise(*block, groups, n_groups, weights)
         except (NonFiniteError, SupportError) as error:
-            row, column = batch.place(rows.start + error.row), ask.columns[int(error.column)]
+            row, column = batch.place(rows.start + error.row), statistic.columns[int(error.column)]
             raise error.at(row=row, column=column) from None
     return Product(parts)
 
 
-def _block(batch: Batch, schema: Schema, ask: Ask, rows: slice) -> tuple[Any, ...]:
-    """The columns of an ask, for a range of rows: numbers, or codes with their vocabularies, or word counts."""
-    if ask.block == "numbers":
-        return (_columns(batch.values, schema.numbers, ask.columns)[rows],)
-    if ask.block == "categories":
-        codes = _columns(batch.codes, schema.categories, ask.columns)[rows]
-        if ask.columns == schema.categories:
+def _block(batch: Batch, schema: Schema, statistic: ColumnStatistic, rows: slice) -> tuple[Any, ...]:
+    """The columns of a statistic, for a range of rows: numbers, or codes with their vocabularies, or word counts."""
+    if statistic.block == "numbers":
+        return (_columns(batch.values, schema.numbers, statistic.columns)[rows],)
+    if statistic.block == "categories":
+        codes = _columns(batch.codes, schema.categories, statistic.columns)[rows]
+        if statistic.columns == schema.categories:
             return codes, batch.vocabularies
-        positions = positions_in(schema.categories, ask.columns).tolist()
+        positions = positions_in(schema.categories, statistic.columns).tolist()
         return codes, tuple(batch.vocabularies[position] for position in positions)
-    text = batch.texts[schema.texts.index(ask.columns[0])]
+    text = batch.texts[schema.texts.index(statistic.columns[0])]
     return text.rows(rows).counts, text.vocabulary
 
 
-def _columns(block: Any, names: tuple[str, ...], wanted: tuple[str, ...]) -> Any:
-    """A view without a copy where the wanted columns are consecutive."""
-    if wanted == names:
+def _columns(block: Any, names: tuple[str, ...], selected: tuple[str, ...]) -> Any:
+    """A view without a copy where the selected columns are consecutive."""
+    if selected == names:
         return block
-    positions = positions_in(names, wanted).tolist()
+    positions = positions_in(names, selected).tolist()
     start = positions[0] if positions else 0
     if positions == list(range(start, start + len(positions))):
         return block[:, start : start + len(positions)]
@@ -177,19 +177,19 @@ _WORDS = {"numbers": "columns of numbers", "categories": "levels", "text": "word
 _ENTRIES = {"numbers": 16, "categories": 1, "text": 1}  # a number has the limbs of a weight, a sum and a sum of squares
 
 
-def refuse_too_large(ask: Ask, block: tuple[Any, ...], n_groups: int) -> None:
+def refuse_too_large(statistic: ColumnStatistic, block: tuple[Any, ...], n_groups: int) -> None:
     """`TooLargeError` for more classes times levels than an ordinary machine holds: often the target is an id."""
-    if ask.in_pairs:
-        _refuse_pairs(len(ask.columns), n_groups)
+    if statistic.in_pairs:
+        _refuse_pairs(len(statistic.columns), n_groups)
         return
-    width = len(ask.columns) if ask.block == "numbers" else sum(map(len, _vocabularies(ask, block)))
-    n_entries = n_groups * width * _ENTRIES[ask.block]
-    if n_entries <= MOST_ENTRIES or (ask.sparse and n_groups * len(ask.columns) <= MOST_ENTRIES):
+    width = len(statistic.columns) if statistic.block == "numbers" else sum(map(len, _vocabularies(statistic, block)))
+    n_entries = n_groups * width * _ENTRIES[statistic.block]
+    if n_entries <= MOST_ENTRIES or (statistic.sparse and n_groups * len(statistic.columns) <= MOST_ENTRIES):
         return
-    widths = _widths(ask, block)
+    widths = _widths(statistic, block)
     widest = max(widths, key=lambda name: widths[name])
     raise TooLargeError(
-        f"{n_groups:,} classes and {width:,} {_WORDS[ask.block]} would take {8 * n_entries / 1e9:,.1f} GB; "
+        f"{n_groups:,} classes and {width:,} {_WORDS[statistic.block]} would take {8 * n_entries / 1e9:,.1f} GB; "
         f"at most {8 * MOST_ENTRIES / 1e9:.1f} are taken",
         fix=f"choose a target with fewer classes, or ignore=[{widest!r}] (--ignore {widest})",
     )
@@ -208,22 +208,22 @@ def _refuse_pairs(n_columns: int, n_groups: int) -> None:
         )
 
 
-def _widths(ask: Ask, block: tuple[Any, ...]) -> dict[str, int]:
+def _widths(statistic: ColumnStatistic, block: tuple[Any, ...]) -> dict[str, int]:
     """How many entries of a class each column has."""
-    if ask.block == "numbers":
-        return dict.fromkeys(ask.columns, 1)
-    return {name: len(known) for name, known in zip(ask.columns, _vocabularies(ask, block), strict=True)}
+    if statistic.block == "numbers":
+        return dict.fromkeys(statistic.columns, 1)
+    return {name: len(known) for name, known in zip(statistic.columns, _vocabularies(statistic, block), strict=True)}
 
 
-def _vocabularies(ask: Ask, block: tuple[Any, ...]) -> Sequence[Vocabulary]:
-    return block[1] if ask.block == "categories" else [block[1]]
+def _vocabularies(statistic: ColumnStatistic, block: tuple[Any, ...]) -> Sequence[Vocabulary]:
+    return block[1] if statistic.block == "categories" else [block[1]]
 
 
 ROWS_WORTH_A_THREAD = 20_000
 
 
 def row_ranges(n_rows: int, n_ranges: int) -> list[slice]:
-    """At most so many ranges, each worth a thread.
+    """At most `n_ranges` ranges, each worth a thread.
 
     >>> row_ranges(100, 4), row_ranges(50_000, 4)
     ([slice(0, 100, None)], [slice(0, 25000, None), slice(25000, 50000, None)])

@@ -1,7 +1,7 @@
 """Statistics by one pass over a table, on this machine or where its partitions are: the same merge, the same bytes.
 
-A fit of a table that is spread has two passes, for its profile and for the statistics that the schema asks for. What
-the first rows say of the schema is nearly always what all rows say: statistics are computed beside the profile for that
+A fit of a table that is spread has two passes, for its profile and for the statistics of the schema. The schema
+of the first rows is nearly always that of all rows: statistics are computed beside the profile for that
 schema (`foresee`), and only if it proves to be another one is there a second pass.
 """
 
@@ -45,7 +45,7 @@ def statistic_types() -> tuple[type, ...]:
 
 @dataclass(frozen=True)
 class Swept:
-    """What a request finds in rows, and what was met on the way."""
+    """The statistics of a request, and a report on the rows."""
 
     summary: Summary
     report: Report
@@ -61,7 +61,7 @@ class Coded:
 
 @dataclass(frozen=True)
 class StatisticsPass(Pass[Swept]):
-    """The statistics that a request asks for, of rows with a target."""
+    """The statistics of a request, of rows with a target."""
 
     schema: Schema
     request: Request
@@ -114,7 +114,7 @@ def swept(
     progress: Callable[[int], None] | None = None,
     coded: Coded | None = None,
 ) -> tuple[Grouped[Product], Report]:
-    """What a request asks of all rows of a table, and what was met on the way."""
+    """The statistics of all rows of a table, and a report on the rows."""
     work = StatisticsPass(schema, request, coded)
     if isinstance(source, SpreadSource):
         refuse_growing(request, schema if coded is None else coded.schema, source)
@@ -145,7 +145,7 @@ def refuse_growing(request: Request, schema: Schema, source: SpreadSource) -> No
     for name, part in of_no_rows(schema, request).part.parts.items():
         for kind, (what, fix) in growing.items():
             if isinstance(part, kind):
-                columns = ", ".join(map(repr, request.asks[name].columns[:5]))
+                columns = ", ".join(map(repr, request.statistics[name].columns[:5]))
                 raise NotStreamableError(
                     f"the statistic of {columns} has no fixed size: it {what}, and the rows of a {source.description} "
                     "are spread over machines",
@@ -159,7 +159,7 @@ FORESEEN_ROWS = 1000
 
 @dataclass(frozen=True)
 class ProfileAndStatistics(Pass[tuple[SpreadProfile, Any]]):
-    """A profile, and beside it the pass that is probably asked for next; None if a partition cannot answer that."""
+    """A profile, and beside it the pass that is probably needed next; None if a partition cannot answer that."""
 
     profile: ProfilePass
     statistics: Pass[Any]
@@ -251,7 +251,7 @@ class _DecodedOnce:
 
 
 def foresee(source: SpreadSource, fit: Callable[[Any], object]) -> None:
-    """Make the profile and the statistics that a fit will probably ask for by one pass: those it asks of some rows."""
+    """Make the profile and the probable statistics of a fit in one pass: those that it needs of the first rows."""
     rehearsal = _Rehearsal(source)
     with warnings.catch_warnings(), suppress(_Stopped, BayeswiseError):
         warnings.simplefilter("ignore")
@@ -289,7 +289,7 @@ def foresee_near(
 
 
 class _NearRehearsal(NearSource):
-    """The first chunk of a table, which is asked for a profile, then for statistics, and no further."""
+    """The first chunk of a table, for a profile, then for statistics, and nothing else."""
 
     def __init__(self, source: NearSource) -> None:
         super().__init__(source.source)
@@ -322,7 +322,7 @@ class _Stopped(BaseException):
 
 
 class _Rehearsal(SpreadSource):
-    """The first rows of a table, which are asked for a profile, then for statistics, and no further."""
+    """The first rows of a table, for a profile, then for statistics, and nothing else."""
 
     def __init__(self, source: SpreadSource) -> None:
         super().__init__(source.description, source.columns)

@@ -1,11 +1,11 @@
 """What a model needs of rows: named statistics over named columns, united by `|`.
 
-A family asks by handing in the function that summarises its block of columns; an engine calls it on ranges of rows and
-merges the answers, and neither knows the other.
+A family passes the function that summarises its block of columns; an engine calls it on ranges of rows and merges the
+answers, and neither knows the other.
 
 >>> from bayeswise.statistics import Moments
 >>> both = Request.numbers("size", ["height", "width"], Moments.of) | Request.numbers("age", ["age"], Moments.of)
->>> list(both.asks), both.asks["size"].columns
+>>> list(both.statistics), both.statistics["size"].columns
 (['size', 'age'], ('height', 'width'))
 """
 
@@ -24,7 +24,7 @@ Block = Literal["numbers", "categories", "text"]
 
 
 @dataclass(frozen=True)
-class Ask:
+class ColumnStatistic:
     """One statistic of some columns of one kind.
 
     Numbers:    summarise(values, groups, n_groups, weights)
@@ -41,16 +41,16 @@ class Ask:
 
 @dataclass(frozen=True)
 class Request:
-    """Named asks; two requests unite by `|`."""
+    """Statistics by name; two requests unite by `|`."""
 
-    asks: Mapping[str, Ask]
+    statistics: Mapping[str, ColumnStatistic]
 
     @classmethod
     def numbers(
         cls, name: str, columns: Sequence[str], summarise: Callable[..., Any], *, in_pairs: bool = False
     ) -> Request:
         """A statistic of number columns, e.g. `Moments.of` or a family's `statistic`; or of all their pairs."""
-        return cls({name: Ask("numbers", tuple(columns), summarise, in_pairs)})
+        return cls({name: ColumnStatistic("numbers", tuple(columns), summarise, in_pairs)})
 
     @classmethod
     def counts(cls, name: str, columns: Sequence[str], declared: Sequence[Vocabulary | None] = ()) -> Request:
@@ -61,7 +61,7 @@ class Request:
         def count(codes: Any, vocabularies: Any, groups: Any, n_groups: int, weights: Any) -> CodedCounts:
             return CodedCounts.of(names, codes, vocabularies, groups, n_groups, weights, fixed)
 
-        return cls({name: Ask("categories", names, count, sparse=True)})
+        return cls({name: ColumnStatistic("categories", names, count, sparse=True)})
 
     @classmethod
     def joint_counts(cls, name: str, columns: Sequence[str]) -> Request:
@@ -70,15 +70,15 @@ class Request:
         def count(codes: Any, vocabularies: Any, groups: Any, n_groups: int, weights: Any) -> JointCounts:
             return JointCounts.of(codes, list(vocabularies), groups, n_groups, weights)
 
-        return cls({name: Ask("categories", tuple(columns), count)})
+        return cls({name: ColumnStatistic("categories", tuple(columns), count)})
 
     @classmethod
     def words(cls, name: str, column: str, summarise: Callable[..., Any]) -> Request:
         """A statistic of the word counts of a text column."""
-        return cls({name: Ask("text", (column,), summarise)})
+        return cls({name: ColumnStatistic("text", (column,), summarise)})
 
     def __or__(self, other: Request) -> Request:
-        twice = self.asks.keys() & other.asks.keys()
+        twice = self.statistics.keys() & other.statistics.keys()
         if twice:
             raise ParameterError(f"two statistics are named {sorted(twice)[0]!r}", fix="give each its own name")
-        return Request({**self.asks, **other.asks})
+        return Request({**self.statistics, **other.statistics})

@@ -91,8 +91,8 @@ class SparkSource(SpreadSource):
     def first_rows(self, columns: Sequence[str], n_rows: int) -> Source | None:
         import pyarrow as pa
 
-        wanted = set(columns)
-        names = [name for name in self.frame.columns if name in wanted]
+        selected = set(columns)
+        names = [name for name in self.frame.columns if name in selected]
         is_whole = len(names) == len(self.columns)  # which Spark need not plan anew
         rows = (self.frame if is_whole else self._selected(Form((), tuple(names)))).limit(n_rows)
         kinds = [_ARROW_TYPES.get(self._kinds[name]) for name in names]
@@ -228,7 +228,7 @@ def _answered_rows(
     _freeze_modules()
 
 
-# -- where the pass was asked for -----------------------------------------------------------------------------
+# -- in the driver --------------------------------------------------------------------------------------------
 @contextmanager
 def _errors() -> Iterator[None]:
     """What a user can do about a failure of the cluster."""
@@ -254,7 +254,7 @@ def _errors() -> Iterator[None]:
 
 
 def first_line(text: str) -> str:
-    """The first line of a long message that says something."""
+    """The first informative line of a long message."""
     return next((line.strip() for line in text.splitlines() if line.strip()), "it gave no reason")
 
 

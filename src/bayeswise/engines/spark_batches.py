@@ -43,8 +43,8 @@ class Form:
         >>> Form.of({"a": "double", "b": "int", "c": "double"}, ["a", "b", "c"], ["c", "b", "a"])
         Form(arrayed=('c', 'a'), others=('b',))
         """
-        wanted = set(columns)
-        arrayed = tuple(name for name in numbers if name in wanted and kinds[name] == "double")
+        selected = set(columns)
+        arrayed = tuple(name for name in numbers if name in selected and kinds[name] == "double")
         apart = () if len(arrayed) < 2 else arrayed
         return cls(apart, tuple(name for name in columns if name not in set(apart)))
 

@@ -1,4 +1,4 @@
-"""What databases do not agree on: how a number, a text or a name is written, and what raises an error."""
+"""Differences between databases: how a number, a text or a name is written, and what raises an error."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Dialect:
 
     @property
     def materialized(self) -> bool | None:
-        """Whether a step can be asked for to be computed once, and not wherever it is used."""
+        """Whether a step can be materialized: computed once, not wherever it is used."""
         return True if self.name in ("duckdb", "sqlite", "postgres") else None
 
     def quoted(self, name: str) -> Sql:

@@ -1,4 +1,4 @@
-"""Posteriors of posteriors: calibrations, and mixtures of models."""
+"""Functions of posteriors: calibrations, and mixtures of models."""
 
 from __future__ import annotations
 
@@ -159,19 +159,19 @@ def _pooled(model: AutoModel, parts: Sequence[Scores]) -> Scores:
 
 
 def _scores_of_trees(inputs: AsTrees, row: NumbersRow) -> Scores:
-    """What trees add to the log-odds of each class: a choice for each of their questions."""
+    """What trees add to the log-odds of each class: a choice for each split."""
     trees = inputs.trees
     numbers = [row.number(name) for name, _ in inputs.base.features]
     added: list[list[Expression]] = [[number(start)] for start in trees.start.tolist()]
     for k, state in enumerate(trees.state.tolist()):
         feature, threshold, value = trees.feature[k].tolist(), trees.threshold[k].tolist(), trees.value[k].tolist()
         nodes = [number(each) for each in value]
-        for node, asked in reversed(list(enumerate(trees.question[k].tolist()))):
-            if asked < 0:
+        for node, question in reversed(list(enumerate(trees.question[k].tolist()))):
+            if question < 0:
                 continue
-            less, more, cut = nodes[2 * asked + 1], nodes[2 * asked + 2], threshold[asked]
-            asks = cut < np.inf
-            nodes[node] = choose(at_most(number(cut), numbers[feature[asked]]), more, less) if asks else less
+            less, more, cut = nodes[2 * question + 1], nodes[2 * question + 2], threshold[question]
+            splits = cut < np.inf
+            nodes[node] = choose(at_most(number(cut), numbers[feature[question]]), more, less) if splits else less
         added[state].append(nodes[0])
     return [total(terms) for terms in added]
 

@@ -354,7 +354,7 @@ class _Elimination:
         return found
 
     def _factor(self, scope: tuple[int, ...], table: FloatArray) -> _Factor:
-        """Constants; a column without levels has none, and says nothing."""
+        """Constants; a column without levels has none, and adds nothing."""
         if 0 in table.shape:
             return (), {(): number(1.0)}
         for axis in reversed(range(len(scope))):

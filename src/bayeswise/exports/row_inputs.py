@@ -45,7 +45,7 @@ class Row(Protocol):
 
 
 class TableRow:
-    """The row of a table, each cell read once; `refused` says when a model would not take it."""
+    """The row of a table, each cell read once; `refused` is when a model would not take it."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema

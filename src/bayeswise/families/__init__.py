@@ -1,18 +1,18 @@
 """One file for each distribution: likelihood and conjugate prior, estimates, predictive, exponential form.
 
-A family is a small frozen object without data. It says which statistic it needs of rows, and turns that statistic and
+A family is a small frozen object without data. It names the statistic it needs of rows, and turns that statistic and
 a prior into parameters:
 
     statistic = family.statistic(values)              what was seen, exact and mergeable
     estimate  = family.estimate(statistic)            maximum likelihood, with a report whether it exists
-    posterior = family.posterior(statistic, prior)    what was believed, and what was seen
+    posterior = family.posterior(statistic, prior)    the prior updated by what was seen
     log_p     = family.log_density(parameters, x)
 
 protocol.py        the contract of a family, and where its values and parameters may lie
 distributions.py   parameters of a family as a distribution with quantiles
 functions.py       log-likelihood, its derivatives and a(eta) as functions, which all families have
 likelihood.py      the log-likelihood of a sample: maximum, gradient, curvature
-belief_history.py  a conjugate prior and what becomes of it datum by datum
+belief_history.py  a conjugate prior updated datum by datum
 plots.py           pictures of both
 priors.py          conjugate priors that several families share, and a chance with all its digits
 arithmetic/        densities and evidence without cancellation

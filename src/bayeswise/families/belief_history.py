@@ -51,7 +51,7 @@ class BeliefHistory(Tabular):
         return cls(family, tuple(data), tuple(beliefs))
 
     def marginals(self, step: int, parameter: str | None = None) -> dict[str, Any]:
-        """What is believed of each parameter after so many data, as distributions by name.
+        """The distribution of each parameter after `step` data, by name.
 
         A normal-inverse-gamma belief has a mean and a variance: `parameter` chooses, by default the mean.
         """

@@ -25,7 +25,7 @@ Derivatives: TypeAlias = tuple[tuple[str, ...], FloatArray, FloatArray]
 class FamilyFunctions:
     """Functions of parameters, data and natural parameters, which all families have alike.
 
-    A family of one number says what its parameters are called (`free`), how they are made of numbers (`made`), and the
+    A family of one number names its parameters (`free`), how they are made of numbers (`made`), and the
     derivatives of the log density by them (`terms`); another one has `derivatives` of its own.
     """
 
@@ -65,7 +65,7 @@ class FamilyFunctions:
         return self.free, np.array([np.sum(np.broadcast_to(each, values.shape)) for each in gradient]), matrix
 
     def beliefs(self, prior: Any, data: Any) -> BeliefHistory:
-        """A conjugate prior and what becomes of it datum by datum; `plot` and `animate` draw it."""
+        """A conjugate prior updated datum by datum; `plot` and `animate` draw it."""
         from bayeswise.families.belief_history import BeliefHistory
 
         return BeliefHistory.of(self, prior, list(data))

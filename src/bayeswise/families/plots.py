@@ -129,7 +129,7 @@ class LikelihoodDisplay(Display):
 
 
 class BeliefDisplay(SteppedDisplay):
-    """The density of a belief in a parameter after so many data; the prior is dashed, the mean marked."""
+    """The density of a belief in a parameter after some data; the prior is dashed, the mean marked."""
 
     margin = 0.55
 

@@ -191,13 +191,13 @@ class Dirichlet:
         return np.asarray(self.weight.sum(axis=-1) + self.unseen)
 
     def sample(self, size: int, generator: np.random.Generator) -> FloatArray:
-        """(size, ..., n_levels + 1) draws of the probabilities of the levels, and last of what nobody has named."""
+        """(size, ..., n_levels + 1) draws of the probabilities of the levels, and last of undeclared levels."""
         refuse_unless(self.total > 0, "a draw needs a weight above 0", self.total)
         return _dirichlet_draws(self.cells, size, generator)
 
     @property
     def cells(self) -> FloatArray:
-        """(..., n_levels + 1) the weights, and last that of what nobody has named."""
+        """(..., n_levels + 1) the weights, and last that of undeclared levels."""
         last = np.full((*self.weight.shape[:-1], 1), self.unseen)
         return np.concatenate([self.weight, last], axis=-1)
 
@@ -275,7 +275,7 @@ class WithBetaPrior(OnNumbers[S]):
 
     free = ("probability",)
     made = Chance.of
-    border: ClassVar[str]  # what is said where k or m is zero
+    border: ClassVar[str]  # the reason where k or m is zero
 
     @abstractmethod
     def outcomes(self, statistic: S) -> tuple[ExactArray, ExactArray]:

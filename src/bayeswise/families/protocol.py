@@ -30,7 +30,7 @@ class Estimate(Generic[P]):
     """A maximum-likelihood estimate and whether there is one.
 
     Where `exists` is False the parameters are the limit that the likelihood climbs towards (or, with no rows, a
-    placeholder), and `reason` says why. `limit` tells the two apart: it is True where there are rows.
+    placeholder), and `reason` is why. `limit` distinguishes the two: it is True where there are rows.
     """
 
     parameters: P
@@ -173,7 +173,7 @@ class Extent:
 class OnNumbers(FamilyFunctions, ABC, Generic[S]):
     """A family of numbers: which of them lie in its support, and what is kept of those.
 
-    What else it can be used for it says itself, by what it has:
+    Its other uses follow from the methods that it has:
 
     law(stats, ...)                         its distribution of scipy.stats: `distribution`, quantiles, `densities`
     is_candidate(extent)                    it may be chosen by the evidence of such values

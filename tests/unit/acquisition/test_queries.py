@@ -84,7 +84,7 @@ def test_every_strategy_answers_from_the_first_row_on_and_says_why(strategy: str
     )
     for k in range(6):
         [query] = learner.query()
-        assert str(query.row) in query.why and "believed now" in query.why
+        assert str(query.row) in query.why and "posterior:" in query.why
         learner.teach(query.row, ["spam", "ham"][k % 2])
     assert len({query.row for query in learner.query(4)}) == 4
 

@@ -22,10 +22,10 @@ def test_an_id_as_target_beside_another_id_is_refused_where_zeros_take_room() ->
 
 def test_so_many_classes_and_columns_are_refused_with_an_estimate() -> None:
     names = [f"town{c}" for c in range(15_000)]
-    ask = Request.counts("categories", names).asks["categories"]
+    statistic = Request.counts("categories", names).statistics["categories"]
     block = (np.zeros((1, len(names)), dtype=np.int8), [Vocabulary(["a", "b"])] * len(names))
     with pytest.raises(TooLargeError, match=r"20,000 classes and 30,000 levels would take 4\.8 GB") as refused:
-        refuse_too_large(ask, block, 20_000)
+        refuse_too_large(statistic, block, 20_000)
     assert refused.value.fix == "choose a target with fewer classes, or ignore=['town0'] (--ignore town0)"
 
 

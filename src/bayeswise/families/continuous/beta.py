@@ -101,7 +101,7 @@ class Beta(WithoutConjugatePrior[Product]):
         return np.where(found.exists, np.sqrt(a / n * (b / n) / (n + 1.0)), 0.0)
 
     def with_least_spread(self, parameters: BetaParameters, least: FloatArray) -> BetaParameters:
-        """The same mean, a standard deviation of at least so much: alpha + beta = mean (1 - mean) / variance - 1."""
+        """The same mean, a standard deviation of at least `least`: alpha + beta = mean (1 - mean) / variance - 1."""
         mean = np.asarray(parameters.mean)
         with np.errstate(divide="ignore"):
             most = np.maximum(mean * (1.0 - mean) / np.square(least) - 1.0, 1.0)

@@ -132,7 +132,7 @@ class Gamma(OnNumbers[Product]):
         return seen.stddev(empty=0.0)
 
     def with_least_spread(self, parameters: GammaParameters, least: FloatArray) -> GammaParameters:
-        """The same mean, and a standard deviation of at least so much: a shape of at most (mean / stddev)^2."""
+        """The same mean, and a standard deviation of at least `least`: a shape of at most (mean / stddev)^2."""
         if self.shape is not None:
             return parameters
         mean = np.asarray(parameters.mean)

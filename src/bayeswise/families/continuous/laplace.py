@@ -80,7 +80,7 @@ class Laplace(WithoutConjugatePrior[Sample]):
         return statistic.spread()
 
     def with_least_spread(self, parameters: LaplaceParameters, least: FloatArray) -> LaplaceParameters:
-        """A scale of at least so much."""
+        """A scale of at least `least`."""
         return LaplaceParameters(parameters.location, np.maximum(parameters.scale, least))
 
     # -- density ----------------------------------------------------------------------------------------------

@@ -102,7 +102,7 @@ class LogNormal(OnNumbers[Moments]):
         return statistic.stddev(empty=0.0)
 
     def with_least_spread(self, parameters: LogNormalParameters, least: FloatArray) -> LogNormalParameters:
-        """A standard deviation of log x of at least so much."""
+        """A standard deviation of log x of at least `least`."""
         return replace(parameters, stddev=np.maximum(parameters.stddev, least))
 
     def parameters(self, statistic: Moments, prior: NormalInverseGamma | None = None) -> LogNormalParameters:

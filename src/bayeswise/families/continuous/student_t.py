@@ -127,7 +127,7 @@ class StudentT(WithoutConjugatePrior[Sample]):
         return statistic.spread()
 
     def with_least_spread(self, parameters: StudentTParameters, least: FloatArray) -> StudentTParameters:
-        """A scale of at least so much."""
+        """A scale of at least `least`."""
         return replace(parameters, scale=np.maximum(parameters.scale, least))
 
     def n_free_parameters(self) -> int:
@@ -285,7 +285,7 @@ class _Profile:
         self.iterations, self.converged = 0, True
 
     def at(self, k: float) -> Fit:
-        """The maximum for one df, sought where the last search ended, and if that is too far, from the median."""
+        """The maximum for one df, from where the last search ended, or if that is too far, from the median."""
         if not self._climb(k, _FEW_STEPS):
             self.location, self.scale = 0.0, 1.0
             self._find_scale(k)

@@ -28,7 +28,7 @@ class Multinomial(FamilyFunctions):
     """p(x_1, x_2, ...) = n! / (x_1! x_2! ...) probability_1^x_1 probability_2^x_2 ... with n = x_1 + x_2 + ...
 
     Counts are an array or a sparse matrix, (n_rows, n_words), which is never made dense. `trials` is the number of
-    words of a row where the data do not say it: for draws and for the exponential form.
+    words of a row where the data do not have it: for draws and for the exponential form.
 
     >>> multinomial, words = Multinomial(), Vocabulary(["buy", "now"])
     >>> seen = multinomial.statistic(np.array([[2.0, 1.0], [0.0, 1.0]]), words)
@@ -88,7 +88,7 @@ class Multinomial(FamilyFunctions):
         return _where_inside(cells, log_p)
 
     def sample(self, parameters: CategoricalParameters, size: int, generator: np.random.Generator) -> IntArray:
-        """(size, n_groups, n_words) counts of `trials` words each; words that nobody has named are left out."""
+        """(size, n_groups, n_words) counts of `trials` words each; undeclared words are left out."""
         cells = np.concatenate([parameters.probability, parameters.unseen[..., None]], axis=-1)
         shares = cells / cells.sum(axis=-1, keepdims=True)
         return generator.multinomial(self._known_trials(), shares, (size, len(shares)))[..., :-1]

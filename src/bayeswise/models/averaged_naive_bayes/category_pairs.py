@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.engines.request import Ask, Request
+from bayeswise.engines.request import ColumnStatistic, Request
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.models.averaged_naive_bayes.mixing import relevance_of
 from bayeswise.models.naive_bayes.categories import Categories
@@ -48,7 +48,7 @@ class CategoryPairs:
         def count(codes: Any, levels: Any, groups: Any, n_groups: int, weights: Any) -> PairCounts:
             return PairCounts.of(codes, levels, groups, n_groups, weights, declared)
 
-        return Request({self.name: Ask("categories", self.counted, count)})
+        return Request({self.name: ColumnStatistic("categories", self.counted, count)})
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise import families
-from bayeswise.engines import Ask, Request, summarise
+from bayeswise.engines import ColumnStatistic, Request, summarise
 from bayeswise.families.distributions import kinds_of_one_number
 from bayeswise.families.protocol import Extent
 from bayeswise.foundation.arrays import FloatArray
@@ -235,7 +235,7 @@ def select_families(batches: Iterable[Batch], schema: Schema, extents: Mapping[s
     for name in schema.numbers:
         alike.setdefault(candidates(extents[name]), []).append(name)
     asks = {
-        f"{names[0]} and alike as {family.name}": Ask("numbers", tuple(names), family.statistic)
+        f"{names[0]} and alike as {family.name}": ColumnStatistic("numbers", tuple(names), family.statistic)
         for allowed, names in alike.items()
         for family in allowed
     }

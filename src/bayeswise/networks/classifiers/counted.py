@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.engines import Ask, Request
+from bayeswise.engines import ColumnStatistic, Request
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, TooLargeError
 from bayeswise.foundation.logspace import log
@@ -26,11 +26,11 @@ COLUMNS, PAIRS, ABOVE_CLASS, INCOMPLETE = "columns", "pairs", "above the class",
 def request_of(coding: Coding, needs: Needs, graph: Graph | None, with_missing: bool = False) -> Request:
     """What the tables of a structure need of coded rows; EM needs the rows with missing values, too."""
     if with_missing:
-        rows = Ask("categories", coding.columns, _counter(RowsWithMissing, coding.declared))
+        rows = ColumnStatistic("categories", coding.columns, _counter(RowsWithMissing, coding.declared))
         return request_of(coding, needs, graph) | Request({INCOMPLETE: rows})
     names = coding.columns
     if needs in ("pairs", "triples"):
-        request = Request({PAIRS: Ask("categories", names, _counter(PairCounts, coding.declared))})
+        request = Request({PAIRS: ColumnStatistic("categories", names, _counter(PairCounts, coding.declared))})
         for scope in triples_of(len(names)) if needs == "triples" else ():
             request = request | _family(triple_name(scope), scope, coding)
         return request
@@ -62,7 +62,7 @@ def triple_name(scope: Sequence[int]) -> str:
 def _family(name: str, scope: Sequence[int], coding: Coding) -> Request:
     declared = [coding.declared[place] for place in scope]
     columns = tuple(coding.columns[place] for place in scope)
-    return Request({name: Ask("categories", columns, _counter(JointCounts, declared))})
+    return Request({name: ColumnStatistic("categories", columns, _counter(JointCounts, declared))})
 
 
 def _counter(statistic: Any, declared: Sequence[Vocabulary | None]) -> Any:

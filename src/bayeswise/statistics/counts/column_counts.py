@@ -27,7 +27,7 @@ from bayeswise.tables.schema.labels import Vocabulary
 
 @dataclass(frozen=True)
 class ColumnCounts(Additive):
-    """The counts of many columns; one column's are made when they are asked for.
+    """The counts of many columns; one column's are made on demand.
 
     >>> colours = (Vocabulary(["blue", "red"]), Vocabulary())
     >>> levels = ColumnLevels(("hat", "shoe"), (colours,), (0, 0))

@@ -120,9 +120,9 @@ class JointCounts(Additive):
 
     def _weight_over(self, levels: tuple[Vocabulary, ...]) -> ExactArray:
         weight = self.weight
-        for axis, (mine, wanted) in enumerate(zip(self.levels, levels, strict=True), start=1):
-            if mine != wanted:
-                weight = weight.scatter_to(mine.positions_in(wanted), len(wanted), axis=axis)
+        for axis, (mine, other) in enumerate(zip(self.levels, levels, strict=True), start=1):
+            if mine != other:
+                weight = weight.scatter_to(mine.positions_in(other), len(other), axis=axis)
         return weight
 
     def __repr__(self) -> str:

@@ -99,8 +99,8 @@ class PairCounts(Additive):
             here = seen[start : start + len(vocabulary)]
             canonical.append(fixed.union(Vocabulary.trusted(tuple(compress(vocabulary, here)))))
             start += len(vocabulary) + 1
-        wanted = tuple(canonical)
-        return cls(wanted, _moved(weight, levels, wanted), rows, declared)
+        kept = tuple(canonical)
+        return cls(kept, _moved(weight, levels, kept), rows, declared)
 
     # -- the group --------------------------------------------------------------------------------------------
     @property
@@ -124,7 +124,7 @@ class PairCounts(Additive):
     def _canonical(self) -> PairCounts:
         return PairCounts.of_table(self.levels, self.weight, self.rows, self.declared)
 
-    # -- what is asked of it ----------------------------------------------------------------------------------
+    # -- derived values ---------------------------------------------------------------------------------------
     @property
     def slots(self) -> list[slice]:
         """The slots of each column's levels; the one after them is for missing."""
@@ -167,13 +167,13 @@ def _parts_of_weights(weights: FloatArray | None) -> tuple[list[IntArray | None]
     return [np.ascontiguousarray(exact.digits[:, k]) for k in range(exact.digits.shape[-1])], exact.low
 
 
-def _moved(weight: ExactArray, levels: Sequence[Vocabulary], wanted: Sequence[Vocabulary]) -> ExactArray:
-    """The table over other levels; a level that is not wanted has no weight."""
-    if tuple(levels) == tuple(wanted):
+def _moved(weight: ExactArray, levels: Sequence[Vocabulary], target: Sequence[Vocabulary]) -> ExactArray:
+    """The table over other levels; a level that the target lacks is left out."""
+    if tuple(levels) == tuple(target):
         return weight
     positions: list[IntArray] = []
     start = 0
-    for mine, theirs in zip(levels, wanted, strict=True):
+    for mine, theirs in zip(levels, target, strict=True):
         place = mine.positions_in(theirs)
         positions += [np.where(place >= 0, place + start, -1), np.array([start + len(theirs)])]
         start += len(theirs) + 1

@@ -21,7 +21,7 @@ MOST_CELLS = 1 << 26
 
 @dataclass(frozen=True, eq=False)
 class RowsWithMissing(Additive):
-    """Each different row that lacks a cell, ascending, with its weight in each group; whole rows are not in it.
+    """Each different row with a missing cell, ascending, with its weight in each group; whole rows are not in it.
 
     >>> codes = np.array([[0, -1], [1, 0], [0, -1]], dtype=np.int32)
     >>> seen = RowsWithMissing.of(codes, [Vocabulary(["sun", "rain"]), Vocabulary(["hot"])])
@@ -113,12 +113,12 @@ class RowsWithMissing(Additive):
             other.weight.scatter_to(second, n_rows, axis=1),
         )
 
-    # -- what is asked of it ----------------------------------------------------------------------------------
+    # -- derived values ---------------------------------------------------------------------------------------
     def over(self, levels: Sequence[Vocabulary]) -> CodeArray:
         """(n_rows, n_columns) the cells as positions in other levels, which have all of these."""
         columns = [
-            np.append(mine.positions_in(wanted), -1)[self.cells[:, place]]
-            for place, (mine, wanted) in enumerate(zip(self.levels, levels, strict=True))
+            np.append(mine.positions_in(other), -1)[self.cells[:, place]]
+            for place, (mine, other) in enumerate(zip(self.levels, levels, strict=True))
         ]
         return np.column_stack(columns).astype(np.int32) if columns else self.cells
 

@@ -175,7 +175,7 @@ class Moments(Additive):
         return np.where(none, 0.0 if empty is None else empty, found)
 
     def _counted_spread(self, less: int, *, root: bool) -> tuple[BoolArray, FloatArray] | None:
-        """Where there are too few cells, and the answer in the others; None if the kernel cannot tell."""
+        """Where there are too few cells, and the answer in the others; None if the kernel cannot decide."""
         counts = self._counts()
         if counts is None:
             return None
@@ -250,5 +250,5 @@ def _too_few(none: BoolArray, what: str) -> TooFewRowsError:
     group, column = (int(k) for k in np.argwhere(none)[0])
     return TooFewRowsError(
         f"{what} does not exist for column {column} of group {group}: too few cells there",
-        fix="give more rows, or say what to answer with empty=...",
+        fix="give more rows, or set the result with empty=...",
     )

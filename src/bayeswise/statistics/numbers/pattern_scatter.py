@@ -24,7 +24,7 @@ MOST_SUMS = 1 << 26
 
 @dataclass(frozen=True)
 class PatternScatter:
-    """The scatter of complete rows, and of incomplete ones by pattern; "1.1" says that the second cell is missing.
+    """The scatter of complete rows, and of incomplete ones by pattern; "1.1": the second cell is missing.
 
     >>> table = np.array([[0.0, 1.0], [2.0, 3.0], [5.0, np.nan]])
     >>> PatternScatter.of(table).incomplete
@@ -40,8 +40,8 @@ class PatternScatter:
         if list(self.incomplete) != sorted(self.incomplete):
             raise SchemaError("the patterns of missing cells are not in order")
         for pattern, scatter in self.incomplete.items():
-            wanted = (n_groups, pattern.count("1"))
-            if len(pattern) != n_columns or scatter.total.shape != wanted or set(pattern) - {"1", "."}:
+            shape = (n_groups, pattern.count("1"))
+            if len(pattern) != n_columns or scatter.total.shape != shape or set(pattern) - {"1", "."}:
                 raise SchemaError(f"the pattern {pattern!r} of missing cells does not match its sums")
 
     def refuse_impossible(self) -> None:
@@ -125,7 +125,7 @@ class PatternScatter:
         n_groups = self.complete.weight.shape[0]
         return self.incomplete[name] if name in self.incomplete else Scatter.empty(name.count("1"), n_groups)
 
-    # -- what is asked of it ----------------------------------------------------------------------------------
+    # -- derived values ---------------------------------------------------------------------------------------
     def by_pattern(self) -> list[tuple[IntArray, Scatter]]:
         """The observed columns and the scatter of each pattern, complete rows first."""
         parts = [(np.arange(self.n_columns), self.complete)]

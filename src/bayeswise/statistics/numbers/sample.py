@@ -151,7 +151,7 @@ class Sample:
             group, column = (int(k) for k in np.argwhere(self.sizes == 0)[0])
             raise TooFewRowsError(
                 f"a median does not exist for column {column} of group {group}: it has no cells",
-                fix="give more rows, or say what to answer with empty=...",
+                fix="give more rows, or set the result with empty=...",
             )
         return empty, empty
 

@@ -279,7 +279,7 @@ class PairSums(Additive):
 
 
 def most_rows_for(n_columns: int) -> int:
-    """The rows up to which the pairs of so many columns take next to no time.
+    """The rows up to which the pairs of `n_columns` columns take next to no time.
 
     >>> most_rows_for(4), most_rows_for(64), most_rows_for(1000)
     (32768, 16384, 0)
