@@ -7,7 +7,7 @@ export const away = signal(false);
 
 let waiting: Promise<void> | null = null;
 
-/** A request; one that nobody answers starts the search for the server. */
+/** A request; one without an answer starts the search for the server. */
 export async function ask(url: string, init: RequestInit = {}): Promise<Response> {
   try {
     return await fetch(url, init);
@@ -17,7 +17,7 @@ export async function ask(url: string, init: RequestInit = {}): Promise<Response
   }
 }
 
-/** Whether a request failed because nobody answered; one that was cancelled did not. */
+/** Whether a request failed because there was no answer; one that was cancelled did not. */
 export function isAway(error: unknown): boolean {
   return error instanceof TypeError;
 }

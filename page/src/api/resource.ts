@@ -1,4 +1,4 @@
-// What was asked for, while it is on its way, when it is there, and when it is not: for signals and components.
+// A requested value: loading, loaded or failed, for signals and components.
 import { signal, type Signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
 import { ApiError, type Problem } from "./client";
@@ -38,7 +38,7 @@ export async function whenServed<T>(ask: () => Promise<T>, signal?: AbortSignal)
   }
 }
 
-/** A value once it has rested: what is asked of the server while keys repeat or a slider moves would only pile up there. */
+/** A value once it has rested: requests while keys repeat or a slider moves would only pile up at the server. */
 export function useRested<T>(value: T, milliseconds = 300): T {
   const key = JSON.stringify(value);
   const rested = useMemo(() => signal(value), []);

@@ -1,4 +1,4 @@
-// Capacity: at most so many rows of the table in an action, at least total expected cost, and what one more place is worth.
+// Capacity: at most N rows of the table in an action, at least total expected cost, and what one more place is worth.
 import { post, type Schemas } from "../api/client";
 import { useResource, useRested } from "../api/resource";
 import { compact, count } from "../numbers";
@@ -29,10 +29,10 @@ export function Capacity({ model, table, file, document }: Props) {
   const typed = Object.entries(limits);
   const wrong = typed.filter(([, most]) => limitOf(most) === null);
   const chosen = Object.fromEntries(typed.map(([action, most]) => [action, limitOf(most) ?? {}]));
-  const asked = useRested({ model, table, file, document, at_most: chosen });
+  const request = useRested({ model, table, file, document, at_most: chosen });
   const ready = typed.length > 0 && wrong.length === 0;
-  const stale = JSON.stringify(asked.at_most) !== JSON.stringify(chosen);
-  const { value, problem, loading } = useResource(ready && !stale ? JSON.stringify(asked) : null, (control) => post("/api/costs/limited", asked, {}, control)).value;
+  const stale = JSON.stringify(request.at_most) !== JSON.stringify(chosen);
+  const { value, problem, loading } = useResource(ready && !stale ? JSON.stringify(request) : null, (control) => post("/api/costs/limited", request, {}, control)).value;
   return (
     <section aria-label="Capacity">
       <h2>Capacity</h2>

@@ -1,4 +1,4 @@
-// What most pages are about: a model, the rows it is asked about, and a decision; and what to do without a model.
+// What most pages are about: a model, rows, and a decision; and what to do without a model.
 import type { ComponentChildren } from "preact";
 import { query, urlOf } from "../router";
 import { workspace } from "../workspace";

@@ -11,7 +11,7 @@ interface Interval {
 
 interface Line {
   readonly name: string;
-  readonly kind: string; // what a fit would be asked for
+  readonly kind: string; // the kind of a fit
   readonly settings: Chosen;
   readonly log_loss: Interval | null;
   readonly error: number | null;

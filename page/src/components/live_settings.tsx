@@ -8,7 +8,7 @@ import { compact, count } from "../numbers";
 import { ProblemNote } from "./problem";
 import { SameAsBox } from "./same_as";
 
-type Asked = Pick<Schemas["LiveRequest"], "smoothing" | "shrinkage" | "class_prior">;
+type LiveValues = Pick<Schemas["LiveRequest"], "smoothing" | "shrinkage" | "class_prior">;
 
 interface Props {
   readonly view: Schemas["ModelView"];
@@ -19,12 +19,12 @@ interface Props {
 export function LiveSettings({ view, table, onTake }: Props) {
   const settings = (view.facts["settings"] ?? {}) as Record<string, unknown>;
   const learned = (view.facts["prior"] ?? {}) as Record<string, number>;
-  const moved = useMemo(() => signal<Asked>({}), [view.version]);
+  const moved = useMemo(() => signal<LiveValues>({}), [view.version]);
   const base = { model: view.model, table };
   const saved = useResource(JSON.stringify([view.version, base]), (control) => post("/api/model/live", base, {}, control)).value;
-  const asked = { ...base, ...moved.value };
-  const answer = useResource(JSON.stringify([view.version, asked]), (control) => post("/api/model/live", asked, {}, control)).value;
-  const move = (changes: Asked) => (moved.value = { ...moved.value, ...changes });
+  const request = { ...base, ...moved.value };
+  const answer = useResource(JSON.stringify([view.version, request]), (control) => post("/api/model/live", request, {}, control)).value;
+  const move = (changes: LiveValues) => (moved.value = { ...moved.value, ...changes });
   const prior = moved.value.class_prior ?? learned;
   const labels = Object.keys(learned);
   const [now, then] = [answer.value, saved.value];
@@ -104,7 +104,7 @@ export function withShare(prior: Readonly<Record<string, number>>, label: string
   return Object.fromEntries(Object.entries(prior).map(([name, share]) => [name, name === label ? p : rest > 0 ? (share * (1 - p)) / rest : (1 - p) / others]));
 }
 
-function optionsOf({ smoothing, shrinkage, class_prior }: Asked): Record<string, string> {
+function optionsOf({ smoothing, shrinkage, class_prior }: LiveValues): Record<string, string> {
   return {
     ...(smoothing != null && { smoothing: String(smoothing) }),
     ...(shrinkage != null && { shrinkage: String(shrinkage) }),

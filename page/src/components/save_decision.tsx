@@ -1,4 +1,4 @@
-// Costs into a decision file; where somebody else changed the file meanwhile, the user says which of the two stays.
+// Costs into a decision file; where somebody else changed the file meanwhile, the user selects which of the two stays.
 import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { ApiError, get, put, type Problem, type Schemas } from "../api/client";

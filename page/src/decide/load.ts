@@ -3,7 +3,7 @@ import { get, getBytes, type Schemas } from "../api/client";
 import { readRows, type CostCells, type Rows } from "./outcome";
 
 export interface Loaded {
-  readonly asked: string;
+  readonly request: string;
   readonly view: Schemas["RowsView"];
   readonly rows: Rows;
   readonly document: Schemas["DecisionDocument"];
@@ -11,14 +11,14 @@ export interface Loaded {
   readonly version: string | null;
 }
 
-export async function load(asked: string, model: string, table: string, file: string | null): Promise<Loaded> {
+export async function load(request: string, model: string, table: string, file: string | null): Promise<Loaded> {
   const [view, bytes, saved] = await Promise.all([
     get("/api/costs/rows", { model, table, decision: file }),
     getBytes("/api/costs/rows.bin", { model, table, decision: file }),
     file === null ? null : get("/api/decision", { file }),
   ]);
   const document = saved?.document ?? { costs: zeroOne(view.states) };
-  return { asked, view, rows: readRows(view, bytes), document, file, version: saved?.version ?? null };
+  return { request, view, rows: readRows(view, bytes), document, file, version: saved?.version ?? null };
 }
 
 function zeroOne(states: readonly string[]): CostCells {

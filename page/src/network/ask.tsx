@@ -1,4 +1,4 @@
-// Ask a network: belief bars in the nodes, what is observed in the URL, and about a node its table and why it is believed.
+// Ask a network: belief bars in the nodes, what is observed in the URL, and about a node its table and the reasons for its beliefs.
 import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { get, post, type Problem, type Schemas } from "../api/client";
@@ -23,12 +23,12 @@ export function AskView({ network, onEdited }: { network: Network; onEdited: () 
   const chosen = query.value.get("node");
   const target = chosen !== null && names.has(chosen) ? chosen : null;
   const state = query.value.get("state");
-  const asked = {
+  const request = {
     network: network.network, evidence: findings.evidence, soft: likelihoods(findings.soft, names), do: findings.set, target,
     state: target !== null && state !== null && names.get(target)!.includes(state) ? state : null,
     excluded: Object.fromEntries(Object.entries(findings.excluded).map(([node, states]) => [node, [...states]])),
   };
-  const { value, problem, loading } = useResource(JSON.stringify([asked, network.version]), (control) => post("/api/network/query", asked, {}, control)).value;
+  const { value, problem, loading } = useResource(JSON.stringify([request, network.version]), (control) => post("/api/network/query", request, {}, control)).value;
   const nothing = isNothing(findings);
   const separated = new Set(target ? value?.separated ?? [] : []);
   return (
@@ -160,7 +160,7 @@ function Worth({ node, beliefs }: { node: string; beliefs: Beliefs | null }) {
   if (!worth.length) return null;
   const most = worth[0]![1];
   return (
-    <section aria-label="What an observation would tell">
+    <section aria-label="Value of an observation">
       <h2>Information that an observation adds about {node}</h2>
       <table class="numbers measured">
         <thead><tr><th scope="col">node</th><th scope="col" class="number">bits</th><td /></tr></thead>

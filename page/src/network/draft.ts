@@ -41,7 +41,7 @@ export class Draft {
     if (undone.length) this.write({ edits: [...edits, undone[0]!], undone: undone.slice(1) });
   }
 
-  /** After they were saved, or are not wanted any more. */
+  /** After they were saved or discarded. */
   clear(): void {
     this.write(NONE);
   }

@@ -147,15 +147,15 @@ function ZoomButtons({ scale, fits }: { scale: number; fits: boolean }) {
 
 /** What the URL says about the size of the graph: a percentage, whole, or nothing. */
 function zoom(): string | null {
-  const asked = query.value.get("zoom");
-  return asked === "whole" || Number(asked) > 0 ? asked : null;
+  const chosen = query.value.get("zoom");
+  return chosen === "whole" || Number(chosen) > 0 ? chosen : null;
 }
 
 /** As wide as the room, but never too small to read; unless it is to be whole, or of a size. */
-function scaleOf(asked: string | null, room: number, placed: Placed): number {
+function scaleOf(chosen: string | null, room: number, placed: Placed): number {
   if (!room || !placed.width) return 1;
-  if (asked === "whole") return Math.max(0.1, Math.min(largest(room), room / placed.width, (0.75 * window.innerHeight) / placed.height));
-  if (asked !== null) return Math.min(3, Math.max(0.1, Number(asked) / 100));
+  if (chosen === "whole") return Math.max(0.1, Math.min(largest(room), room / placed.width, (0.75 * window.innerHeight) / placed.height));
+  if (chosen !== null) return Math.min(3, Math.max(0.1, Number(chosen) / 100));
   return Math.min(largest(room), Math.max(SMALLEST, room / placed.width));
 }
 

@@ -17,8 +17,8 @@ const SHAPES: Record<string, Shape> = { chance: "oval", decision: "rectangle", u
 export function SolveView({ diagram }: { diagram: Diagram }) {
   const pieces = new Map(diagram.pieces.map((piece) => [piece.name, piece]));
   const { evidence } = findingsOf(new Set(pieces.keys()));
-  const asked = { diagram: diagram.diagram, evidence };
-  const { value, problem, loading } = useResource(JSON.stringify([asked, diagram.version]), (control) => post("/api/diagram/solve", asked, {}, control)).value;
+  const request = { diagram: diagram.diagram, evidence };
+  const { value, problem, loading } = useResource(JSON.stringify([request, diagram.version]), (control) => post("/api/diagram/solve", request, {}, control)).value;
   const edges = diagram.pieces.flatMap(({ name, kind, parents }) => parents.map((parent): GraphEdge => ({ parent, child: name, width: 1.5, ...(kind === "decision" ? { look: "weak" as const } : {}), title: kind === "decision" ? `${parent} is known when ${name} is decided` : `${parent} → ${name}` })));
   return (
     <>
@@ -47,7 +47,7 @@ export function SolveView({ diagram }: { diagram: Diagram }) {
   );
 }
 
-/** How sure it is that no policies are better, and what the utility means to somebody who minds risk. */
+/** How sure it is that no policies are better, and what the utility means under an attitude to risk. */
 function Assurance({ solution }: { solution: Solution }) {
   const { attitude, expected_value, risk_premium, proof, upper_bound, optimality_gap, utility, recall } = solution;
   return (

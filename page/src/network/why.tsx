@@ -1,4 +1,4 @@
-// Why a node is believed to be in a state: the weight of each finding, and its paths; and what setting another node would do.
+// The reasons for a belief in a state: the weight of each finding, and its paths; and what setting another node would do.
 import { get, type Schemas } from "../api/client";
 import { useResource } from "../api/resource";
 import { ProblemNote } from "../components/problem";
@@ -117,6 +117,6 @@ export function Effect({ network, effect }: { network: Schemas["NetworkView"]; e
 }
 
 function adjustment({ adjusted_by, through }: Schemas["EffectView"]): string {
-  if (adjusted_by) return adjusted_by.length ? `A table tells it if you adjust for ${adjusted_by.join(", ")}.` : "A table tells it without any adjustment.";
-  return through ? `A table tells it by the front door, through ${through.join(", ")}.` : "No set of nodes tells it from a table.";
+  if (adjusted_by) return adjusted_by.length ? `A table identifies it if you adjust for ${adjusted_by.join(", ")}.` : "A table identifies it without any adjustment.";
+  return through ? `A table identifies it by the front door, through ${through.join(", ")}.` : "No set of nodes identifies it from a table.";
 }

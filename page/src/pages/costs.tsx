@@ -30,7 +30,7 @@ export function CostsPage() {
       <h1>Costs and decisions</h1>
       <CaseFiles {...files} />
       {problem && <ProblemNote problem={problem} />}
-      {value && !problem && <Decide key={value.asked} {...value} />}
+      {value && !problem && <Decide key={value.request} {...value} />}
     </article>
   );
 }
@@ -137,7 +137,7 @@ function same(costs: CostCells, others: CostCells): boolean {
 
 const MOST_MEASURES = 1_000; // a page that is open for days keeps no more
 
-/** Do something, and let the browser's own timings tell how long it took since `start`. */
+/** Do something, and let the browser's own timings show how long it took since `start`. */
 function measured<T>(name: string, start: number, work: () => T): T {
   const found = work();
   if (performance.getEntriesByName(name).length >= MOST_MEASURES) performance.clearMeasures(name);
@@ -147,9 +147,9 @@ function measured<T>(name: string, start: number, work: () => T): T {
 
 /** Intervals by the server, when the costs rest: the same numbers that `bayeswise check` prints. `costs` are those not saved. */
 function useCertified({ model, table, has_truth, same_as }: Schemas["RowsView"], decision: string | null, costs: CostCells | null) {
-  const asked = useRested({ model, table, decision, costs });
-  const { value, problem, loading } = useResource(has_truth ? JSON.stringify(asked) : null, (control) => post("/api/costs/evaluate", asked, {}, control)).value;
-  const decided = useResource(has_truth ? null : JSON.stringify(asked), (control) => post("/api/costs/same_as", asked, {}, control)).value;
+  const request = useRested({ model, table, decision, costs });
+  const { value, problem, loading } = useResource(has_truth ? JSON.stringify(request) : null, (control) => post("/api/costs/evaluate", request, {}, control)).value;
+  const decided = useResource(has_truth ? null : JSON.stringify(request), (control) => post("/api/costs/same_as", request, {}, control)).value;
   const facts = value?.facts ?? null;
   return { facts, problem: problem ?? decided.problem, loading, paid: (facts?.["cost_per_case"] ?? null) as Estimate | null, same: value?.same_as ?? decided.value ?? same_as };
 }

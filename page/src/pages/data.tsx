@@ -17,8 +17,8 @@ type Kind = (typeof KINDS)[number];
 export function DataPage() {
   const tables = filesOf("table");
   const table = query.value.get("table") ?? tables[0] ?? null;
-  const asked = table === null ? null : parameters(table);
-  const answer = useResource(asked === null ? null : JSON.stringify(asked), (signal) => get("/api/data", asked!, signal));
+  const request = table === null ? null : parameters(table);
+  const answer = useResource(request === null ? null : JSON.stringify(request), (signal) => get("/api/data", request!, signal));
   const { value, problem, loading } = answer.value;
   if (workspace.value && !tables.length) return <Empty />;
   return (

@@ -21,8 +21,8 @@ export function ExplainPage() {
   const changed = changedCells();
   const row = page.value?.start === place ? page.value : null;
   const cells: Cells | null = row && { ...Object.fromEntries(row.columns.map((name, at) => [name, row.rows[0]?.[at] ?? null])), ...changed };
-  const asked = model && cells ? { model, cells, decision, state: query.value.get("state"), against: null } : null;
-  const answer = useResource(asked ? JSON.stringify(asked) : null, (control) => post("/api/explain", asked!, {}, control)).value;
+  const request = model && cells ? { model, cells, decision, state: query.value.get("state"), against: null } : null;
+  const answer = useResource(request ? JSON.stringify(request) : null, (control) => post("/api/explain", request!, {}, control)).value;
   const view = answer.value;
   return (
     <article aria-busy={answer.loading || page.loading}>

@@ -36,7 +36,7 @@ export function LabelPage() {
       remember(view);
       state.value = { view, problem: null, busy: false };
     } catch (error) {
-      const elsewhere = error instanceof ApiError && error.status === 409 && session !== null; // answered in another tab: show what is asked now
+      const elsewhere = error instanceof ApiError && error.status === 409 && session !== null; // answered in another tab: show the current case
       const closed = error instanceof ApiError && error.status === 404; // by a server that has ended: it can be resumed
       const view = elsewhere ? await get("/api/label", { session }).catch(() => null) : closed ? null : state.value.view;
       state.value = { view, problem: problemOf(error), busy: false };
@@ -68,9 +68,9 @@ export function LabelPage() {
         })} /> : (
         <>
           {view && <Ended view={view} />}
-          {table && !looking.value && <Start table={table} first={!view} busy={busy} onStart={(asked) => {
-            change({ ...asked, classes: asked.classes?.join(", ") ?? null });
-            void take(() => post("/api/label/start", asked)).then(readWorkspace);
+          {table && !looking.value && <Start table={table} first={!view} busy={busy} onStart={(request) => {
+            change({ ...request, classes: request.classes?.join(", ") ?? null });
+            void take(() => post("/api/label/start", request)).then(readWorkspace);
           }} />}
         </>
       )}
@@ -81,7 +81,7 @@ export function LabelPage() {
 }
 
 /** `first`: no session was open before, whose lines to copy stand below. */
-function Start({ table, first, busy, onStart }: { table: string; first: boolean; busy: boolean; onStart: (asked: Schemas["StartRequest"]) => void }) {
+function Start({ table, first, busy, onStart }: { table: string; first: boolean; busy: boolean; onStart: (request: Schemas["StartRequest"]) => void }) {
   const columns = useResource(table, (control) => get("/api/rows", { table, start: "1", count: "1" }, control)).value;
   const known = filesOf("labels");
   const session = query.value.get("session") ?? `${table.replace(/^.*\//, "").replace(/\.[^.]*$/, "")}-labels`;
@@ -101,7 +101,7 @@ function Start({ table, first, busy, onStart }: { table: string; first: boolean;
       <div class="controls">
         <FileChoice label="Cases" name="table" kind="table" value={table} />
         <label>
-          What is asked
+          Target
           <TypedInput list="label-columns" value={target} onTyped={(text) => change({ target: text || null })} />
           <datalist id="label-columns">{columns.value?.columns.map((name) => <option key={name} value={name} />)}</datalist>
         </label>
@@ -158,7 +158,7 @@ function Asking({ view, busy, onAnswer, onEnd }: AskingProps) {
         {view.believed_cost !== null && <> · estimated cost per case <b>{compact(view.believed_cost)}</b></>}
         {view.measured_cost !== null && <> · measured {compact(view.measured_cost)}{view.measured_interval && <span class="quiet"> ({compact(view.measured_interval[0]!)} to {compact(view.measured_interval[1]!)})</span>}</>}
       </p>
-      <div class={busy ? "asked stale" : "asked"}>
+      <div class={busy ? "current-case stale" : "current-case"}>
         <section class="case" aria-label="Case">
           <h2 ref={heading} tabIndex={-1}>Row {count(row)}</h2>
           <table>
@@ -171,7 +171,7 @@ function Asking({ view, busy, onAnswer, onEnd }: AskingProps) {
             {labels.map((label, place) => (
               <li key={label}>
                 <button type="button" disabled={busy} onClick={() => onAnswer({ label })}>
-                  <kbd>{place < 9 ? place + 1 : " "}</kbd><span>{label}</span><span class="quiet" title="believed now">{believed[label]!.toFixed(2)}</span>
+                  <kbd>{place < 9 ? place + 1 : " "}</kbd><span>{label}</span><span class="quiet" title="posterior">{believed[label]!.toFixed(2)}</span>
                   <span class="bar" style={{ width: `${100 * believed[label]!}%` }} aria-hidden="true" />
                 </button>
               </li>
@@ -202,7 +202,7 @@ function Falling({ view }: { view: View }) {
     <section class="falling" aria-label="Estimated cost">
       <h2>Estimated cost</h2>
       <CurveChart name="Estimated cost per case by labels" across="labels" up="cost per case" x={points.map((point) => point.labels)}
-        lines={{ "as the model believes": points.map((point) => point.believed), ...(measured && { "measured on labels": points.map((point) => point.measured) }) }} />
+        lines={{ "expected by the model": points.map((point) => point.believed), ...(measured && { "measured on labels": points.map((point) => point.measured) }) }} />
     </section>
   );
 }

@@ -135,7 +135,7 @@ function Saved({ table, kinds }: { table: string; kinds: readonly Schemas["KindV
   const { value, problem } = useResource(model && JSON.stringify([model, version]), (control) => get("/api/model", { model: model! }, control)).value;
   if (!model) return null;
   const target = value?.facts["target"];
-  const asked = query.value.get("target");
+  const named = query.value.get("target");
   return (
     <section aria-label="Saved model">
       <h2>Saved model</h2>
@@ -144,7 +144,7 @@ function Saved({ table, kinds }: { table: string; kinds: readonly Schemas["KindV
       {value && !problem && value.model === model && ( // not the one before, while the chosen one is read: what is set there would be lost
         <>
           <ModelFacts view={value} />
-          {value.live.length > 0 && (asked === null || asked === target) ? (
+          {value.live.length > 0 && (named === null || named === target) ? (
             <LiveSettings key={value.model} view={value} table={table} onTake={(settings) => {
               change({ kind: kindOf(value, kinds), target: String(target), set: settingWords(settings), output: null });
             }} />

@@ -25,8 +25,8 @@ interface Chosen {
 export function NetworkPage() {
   const file = query.value.get("network") ?? filesOf("network")[0] ?? filesOf("diagram")[0] ?? null;
   const isDiagram = file !== null && (filesOf("diagram").includes(file) || file.endsWith(".toml"));
-  const asked = query.value.get("view");
-  const view: View = asked !== null && asked in VIEWS && !(asked === "edit" && isDiagram) ? (asked as View) : "ask";
+  const named = query.value.get("view");
+  const view: View = named !== null && named in VIEWS && !(named === "edit" && isDiagram) ? (named as View) : "ask";
   const chosen = { file, isDiagram, view };
   if (workspace.value === null) return <Frame {...chosen} busy />;
   if (view === "learn") return <Frame {...chosen}><LearnView /></Frame>;

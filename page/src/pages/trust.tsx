@@ -30,17 +30,17 @@ interface Interval {
 export function TrustPage() {
   const files = chosenCase();
   const { model, table, decision } = files;
-  const asked = model && table ? { model, table, decision } : null;
-  const { value, problem, loading } = useResource(asked && JSON.stringify(asked), (control) => get("/api/trust", asked!, control)).value;
+  const request = model && table ? { model, table, decision } : null;
+  const { value, problem, loading } = useResource(request && JSON.stringify(request), (control) => get("/api/trust", request!, control)).value;
   return (
     <article aria-busy={loading}>
       <h1>Trust</h1>
       <CaseFiles {...files} />
       {problem && <ProblemNote problem={problem} />}
-      {value && !problem && asked && (
+      {value && !problem && request && (
         <div class={loading ? "stale" : undefined}>
           <Promises view={value} />
-          <Report model={asked.model} table={asked.table} decision={decision} />
+          <Report model={request.model} table={request.table} decision={decision} />
           <div class="pictures">
             <Reliability view={value} />
             {value.coverage && (
@@ -57,7 +57,7 @@ export function TrustPage() {
                 <CurveChart name={value.cost_curve.title} across={value.cost_curve.x_name.replaceAll("_", " ")} up={value.cost_curve.y_name} x={value.cost_curve.x} lines={value.cost_curve.lines} span={[0, 0.6]} />
               </section>
             )}
-            <PriorShift key={JSON.stringify(asked)} {...asked} />
+            <PriorShift key={JSON.stringify(request)} {...request} />
             {value.novelty && (
               <section aria-label="Novelty">
                 <h2>Unusual rows</h2>
@@ -133,8 +133,8 @@ function Reliability({ view }: { view: View }) {
   );
 }
 
-function PriorShift(asked: { model: string; table: string; decision: string | null }) {
-  const { value, problem } = useResource(JSON.stringify(asked), () => load("", asked.model, asked.table, asked.decision)).value;
+function PriorShift(request: { model: string; table: string; decision: string | null }) {
+  const { value, problem } = useResource(JSON.stringify(request), () => load("", request.model, request.table, request.decision)).value;
   if (problem) return <ProblemNote problem={problem} />;
   return value && <Shifting {...value} />;
 }
