@@ -85,8 +85,8 @@ def random_diagram(
         n_above = min(k, int(generator.integers(0, 3)))
         above = [str(p) for p in generator.choice(earlier, size=n_above, replace=False)] if n_above else []
         if is_decision[k]:
-            told = above if last is None or last in above else [*above, last]
-            pieces.append(Decision(name, states, told))
+            knows = above if last is None or last in above else [*above, last]
+            pieces.append(Decision(name, states, knows))
             last = name
             continue
         sizes = [len(_levels(piece)) for p in above for piece in pieces if piece.name == p]
@@ -124,10 +124,10 @@ def chain(seed: int, n_steps: int, n_states: int = 3) -> InfluenceDiagram:
     for k in range(n_steps):
         reading = generator.dirichlet(np.ones(n_states) * 0.5, n_states)
         moves = generator.dirichlet(np.ones(n_states) * 0.5, 2 * n_states)
-        told = [f"reading {k}", *([f"act {k - 1}"] if k else [])]
+        knows = [f"reading {k}", *([f"act {k - 1}"] if k else [])]
         pieces += [
             Chance(f"reading {k}", states, reading, [f"state {k}"]),
-            Decision(f"act {k}", options, told),
+            Decision(f"act {k}", options, knows),
             Chance(f"state {k + 1}", states, moves, [f"act {k}", f"state {k}"]),
             Utility(f"gain {k}", generator.normal(size=(2, n_states)), [f"act {k}", f"state {k + 1}"]),
         ]
@@ -206,7 +206,7 @@ def _followed(diagram: InfluenceDiagram, weights: Any, rules: Any) -> Fraction:
 
 
 def best_by_rollback(diagram: InfluenceDiagram, evidence: Mapping[str, Label] | None = None) -> Fraction:
-    """max and sum in the order of time: what a decision is told, the decision, ..., at last what nobody is told.
+    """max and sum in the order of time: what a decision observes, the decision, ..., at last what is never observed.
 
     Weights stay joint probabilities, so that nothing is divided; evidence cuts the branches that contradict it.
     """

@@ -39,7 +39,7 @@ def _typed(cells: list[str | None]) -> list[Any]:
         return list(cells)
 
 
-def asked(table: Table, target: str, n_rows: int = 120, seed: int = 0) -> Table:
+def new_rows(table: Table, target: str, n_rows: int = 120, seed: int = 0) -> Table:
     """Rows of the table without the target; every sixth cell is missing, every tenth text was never seen."""
     generator = np.random.default_rng(seed)
     found = {name: list(cells[:n_rows]) for name, cells in table.items() if name != target}
@@ -74,7 +74,7 @@ def _fitted(table: Table, target: str, model: str, rows: Table | None = None, **
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         found = bw.fit(table, target=target, model=model, **settings)
-    return found, asked(rows or table, target)
+    return found, new_rows(rows or table, target)
 
 
 def _with_prior(case: tuple[Any, Table], shares: dict[str, float]) -> tuple[Any, Table]:

@@ -348,15 +348,15 @@ def use(table: Any, folder: Path, rng: Random) -> None:
 
 def options(source: Any, rng: Random) -> dict[str, Any]:
     """What a user may ask of a fit, now and then."""
-    asked: dict[str, Any] = {"model": rng.choice(MODELS)}
+    options: dict[str, Any] = {"model": rng.choice(MODELS)}
     if rng.random() < 0.15:
-        asked["missing"] = rng.choice(["ignore", "level", "error", "mean"])
+        options["missing"] = rng.choice(["ignore", "level", "error", "mean"])
     names = [column.name for column in source.columns if column.name != "y"]
     if names and rng.random() < 0.3:
-        asked["kinds"] = {rng.choice(names): rng.choice(["number", "count", "category", "binary", "text", "ignored"])}
+        options["kinds"] = {rng.choice(names): rng.choice(["number", "count", "category", "binary", "text", "ignored"])}
     if names and rng.random() < 0.1:
-        asked["weight"] = rng.choice(names)
-    return asked
+        options["weight"] = rng.choice(names)
+    return options
 
 
 def saved(model: Any, source: Any, folder: Path) -> None:

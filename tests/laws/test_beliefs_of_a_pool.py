@@ -1,4 +1,4 @@
-"""What is kept up to date label by label equals what the model says when it is asked anew."""
+"""What is kept up to date label by label equals a new prediction of the model."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ STRATEGIES = [*sorted(UNCERTAINTY), "density-weighted"]
 
 
 def scores_of(learner: bw.ActiveLearner, posterior: Any) -> Any:
-    """(n_rows,) how much each row is wanted, from its posterior alone."""
+    """(n_rows,) the score of each row, from its posterior alone."""
     if learner.strategy == "density-weighted":
         return UNCERTAINTY["entropy"](posterior) * learner._likeness.density
     known = learner.pool.share_known
@@ -128,12 +128,12 @@ def test_of_many_rows_the_one_is_asked_that_the_model_finds_most_uncertain(strat
     for row in range(12):
         learner.teach(row, labels[row])
     for _ in range(6):
-        asked = learner.query()[0]
+        query = learner.query()[0]
         posterior = learner.model.probability(learner.pool.for_model(learner.model))
         scores = np.where(learner._is_open, scores_of(learner, posterior), -1.0)
-        assert scores[asked.row] == pytest.approx(scores.max(), abs=1e-12)
-        assert list(asked.posterior.values()) == pytest.approx(posterior[asked.row], rel=1e-9)
-        learner.teach(asked.row, labels[asked.row])
+        assert scores[query.row] == pytest.approx(scores.max(), abs=1e-12)
+        assert list(query.posterior.values()) == pytest.approx(posterior[query.row], rel=1e-9)
+        learner.teach(query.row, labels[query.row])
 
 
 def test_a_thread_that_never_comes_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -56,8 +56,8 @@ def test_a_row_of_weight_k_is_k_rows(overrides: dict[str, Any], seed: int, data:
     repeated = rows_of(table, np.repeat(np.arange(30), weights).tolist())
     weighted = fit_network({**table, "w": weights}, "y", weight="w", **overrides)
     copied = fit_network(repeated, "y", **overrides)
-    asked = without_class(dependent_table(seed, n_rows=30, missing=0.3))
-    np.testing.assert_allclose(weighted.predict_proba(asked), copied.predict_proba(asked), rtol=1e-9)
+    new_rows = without_class(dependent_table(seed, n_rows=30, missing=0.3))
+    np.testing.assert_allclose(weighted.predict_proba(new_rows), copied.predict_proba(new_rows), rtol=1e-9)
 
 
 @pytest.mark.parametrize("overrides", STRUCTURES[:6], ids=str)
@@ -66,9 +66,9 @@ def test_a_row_of_weight_k_is_k_rows(overrides: dict[str, Any], seed: int, data:
 def test_the_order_of_the_columns_means_nothing(overrides: dict[str, Any], seed: int, order: list[int]) -> None:
     table = dependent_table(seed, n_rows=200, missing=0.1)
     turned = {**{f"c{k}": table[f"c{k}"] for k in order}, "y": table["y"]}
-    asked = without_class(dependent_table(seed, n_rows=20, missing=0.3))
+    new_rows = without_class(dependent_table(seed, n_rows=20, missing=0.3))
     one, other = fit_network(table, "y", **overrides), fit_network(turned, "y", **overrides)
-    np.testing.assert_allclose(one.predict_proba(asked), other.predict_proba(asked), rtol=1e-10)
+    np.testing.assert_allclose(one.predict_proba(new_rows), other.predict_proba(new_rows), rtol=1e-10)
 
 
 @every_structure
@@ -96,11 +96,11 @@ def test_leaving_a_row_out_is_learning_the_others(overrides: dict[str, Any], see
 def test_the_shares_of_the_columns_add_up_to_the_log_joint(overrides: dict[str, Any], seed: int) -> None:
     table = dependent_table(seed, n_rows=60)
     model = fit_network(table, "y", **overrides)
-    asked = without_class(dependent_table(seed, n_rows=5, missing=0.4))
-    asked["c0"][0] = "never seen"
+    new_rows = without_class(dependent_table(seed, n_rows=5, missing=0.4))
+    new_rows["c0"][0] = "never seen"
     for row in range(5):
-        alone = rows_of(asked, [row])
-        account = model.explain({name: cells[row] for name, cells in asked.items()})
+        alone = rows_of(new_rows, [row])
+        account = model.explain({name: cells[row] for name, cells in new_rows.items()})
         np.testing.assert_allclose(account.posterior, model.predict_proba(alone)[0], rtol=1e-10)
         assert np.logaddexp.reduce(account.log_joint) == pytest.approx(model.log_evidence(alone)[0], abs=1e-9)
         odds = model.log_odds(alone, model.classes[0], model.classes[1])[0]

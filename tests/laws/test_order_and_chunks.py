@@ -58,8 +58,8 @@ def picked(columns: dict[str, list[Any]], rows: Any) -> dict[str, list[Any]]:
 
 
 def model_bytes(columns: dict[str, list[Any]], target: str, other: str, chunk_rows: int, options: Any) -> bytes:
-    asked = {**options, "ignore": [other, *options.get("ignore", [])], "weight": "n"}
-    return bytes_of(bw.fit(open_source(columns, chunk_rows=chunk_rows), target, **asked))
+    overrides = {**options, "ignore": [other, *options.get("ignore", [])], "weight": "n"}
+    return bytes_of(bw.fit(open_source(columns, chunk_rows=chunk_rows), target, **overrides))
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -1,4 +1,4 @@
-"""What is seen in single precision is never less than what is there, and the row that is asked is the best one."""
+"""What is seen in single precision is never less than what is there, and the queried row is the best one."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ def pool_of(n_rows: int, n_columns: int = 2) -> tuple[dict[str, Any], Any]:
 
 @pytest.mark.parametrize("step", [1e-6, 1e-9, 1e-13])
 def test_rows_that_single_precision_cannot_tell_apart_are_told_apart(step: float) -> None:
-    """Many rows side by side where two states meet: the nearest one is asked, not the first of them."""
+    """Many rows side by side where two states meet: the nearest one is queried, not the first of them."""
     columns, labels = pool_of(30_000)
     learner = taught(columns, labels)
     near = learner.query()[0].row
@@ -112,10 +112,10 @@ def test_rows_that_single_precision_cannot_tell_apart_are_told_apart(step: float
     learner = taught(columns, labels)
     found = learner._beliefs._seen_on_the_screen(learner._is_open)
     assert found is not None and len(found) > 200  # all of them look alike
-    asked = learner.query()[0]
+    query = learner.query()[0]
     posterior, scores = best_by_the_model(learner)
-    assert scores[asked.row] >= scores.max() - 1e-15
-    assert list(asked.posterior.values()) == pytest.approx(posterior[asked.row], rel=1e-12)
+    assert scores[query.row] >= scores.max() - 1e-15
+    assert list(query.posterior.values()) == pytest.approx(posterior[query.row], rel=1e-12)
 
 
 @pytest.mark.parametrize("case", ["many columns", "narrow states", "equal rows", "an impossible state", "far out"])
@@ -135,9 +135,9 @@ def test_where_the_screen_is_no_help_all_rows_are_looked_at(case: str) -> None:
         assert learner._beliefs._seen_on_the_screen(learner._is_open) is None
         return
     assert learner._beliefs._seen_on_the_screen(learner._is_open) is None or case == "far out"
-    asked = learner.query()[0]
+    query = learner.query()[0]
     _, scores = best_by_the_model(learner)
-    assert scores[asked.row] == pytest.approx(scores.max(), abs=1e-12)
+    assert scores[query.row] == pytest.approx(scores.max(), abs=1e-12)
 
 
 @settings(max_examples=40, deadline=None)

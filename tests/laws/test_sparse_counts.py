@@ -110,7 +110,7 @@ SETTINGS: list[dict[str, Any]] = [
 ]
 
 
-def asked(question: Callable[[Any], Any], table: Any) -> Any:
+def answer_of(question: Callable[[Any], Any], table: Any) -> Any:
     """The answer, or why there is none."""
     try:
         return question(table)
@@ -133,11 +133,11 @@ def test_a_model_says_the_same_without_zeros(seed: int, weighted: bool, settings
     def answers() -> list[Any]:
         model = bw.fit(table, "y", model="naive-bayes", **options)
         return [
-            asked(model.predict_proba, new),
-            asked(model.log_evidence, new),
-            asked(model.leave_one_out, table),
-            asked(model.leave_one_out_evidence, table),
-            asked(model.forget(one).predict_proba, new),
+            answer_of(model.predict_proba, new),
+            answer_of(model.log_evidence, new),
+            answer_of(model.leave_one_out, table),
+            answer_of(model.leave_one_out_evidence, table),
+            answer_of(model.forget(one).predict_proba, new),
             np.array([part.log_likelihood for part in model.explain({"a": "x", "b": "new"}).contributions]),
             model.n_free_parameters(),
         ]

@@ -59,7 +59,7 @@ _HEAD = 1 << 16  # bytes of a stream that are looked at for its format
 
 
 def read(path: str | os.PathLike[str]) -> InfluenceDiagram:
-    """The diagram in a file; an error says in which file and at which node."""
+    """The diagram in a file; an error names the file and the node."""
     place = Path(path)
     if is_stream(path):
         return _from_stream(path)

@@ -122,7 +122,7 @@ class Utility:
 
 
 class Cost(Utility):
-    """A utility whose table says what is lost: each sign is turned.
+    """A utility whose table has losses: each sign is inverted.
 
     >>> Cost("price of the test", {"yes": 10, "no": 0}, parents=["test"])
     Cost(price of the test | test)
@@ -186,7 +186,7 @@ def pieces_of_network(
 def utility_of_costs(costs: Any, about: str | None, decisions: Sequence[Decision]) -> Utility:
     """The utility of the decision whose options are the actions of the costs, and of the node they are about."""
     if about is None:
-        raise CostError("the costs do not say which node they are about", fix="add about='NODE'")
+        raise CostError("the costs do not name the node that they are about", fix="add about='NODE'")
     table = costs if isinstance(costs, Costs) else Costs(costs)
     actions = {str(action) for action in table.actions}
     fitting = [decision for decision in decisions if {str(option) for option in decision.options} == actions]

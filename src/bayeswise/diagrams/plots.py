@@ -90,24 +90,24 @@ class SensitivityDisplay(Display):
         return self.sensitivity.to_columns()
 
     def draw(self, ax: Axes) -> None:
-        found = self.sensitivity
-        places = np.unique([*np.linspace(found.low, found.high, 201), found.entry.value, *found.thresholds])
-        places = places[(places >= found.low) & (places <= found.high)]
-        best = [found.utility_at(t) for t in places.tolist()]
-        kept = [found.kept_at(t) for t in places.tolist()]
+        curve = self.sensitivity
+        places = np.unique([*np.linspace(curve.low, curve.high, 201), curve.entry.value, *curve.thresholds])
+        places = places[(places >= curve.low) & (places <= curve.high)]
+        best = [curve.utility_at(t) for t in places.tolist()]
+        kept = [curve.kept_at(t) for t in places.tolist()]
         ax.plot(places, kept, color=NEUTRAL, linewidth=1.2, linestyle=(0, (4, 3)), label="current policy")
         ax.plot(places, best, color=FOR, linewidth=2.0, label="best policy")
         line, before = 0, -np.inf
-        for threshold in found.thresholds:
-            line = line + 1 if threshold - before < 0.1 * (found.high - found.low) else 0
+        for threshold in curve.thresholds:
+            line = line + 1 if threshold - before < 0.1 * (curve.high - curve.low) else 0
             before = threshold
             ax.axvline(threshold, color=NEUTRAL, linewidth=0.8)
             place = {"xycoords": ("data", "axes fraction"), "ha": "left", "va": "top"}
             note(ax, number(threshold), (threshold, 1.0), (3, -2 - 12 * line), **place)
-        if found.low <= found.entry.value <= found.high:
-            now, utility = found.entry.value, found.utility_at(found.entry.value)
+        if curve.low <= curve.entry.value <= curve.high:
+            now, utility = curve.entry.value, curve.utility_at(curve.entry.value)
             ax.plot([now], [utility], "o", color=INK, markersize=5, label=f"now {number(now)}")
-        ax.set_xlabel(label(str(found.entry), 80))
+        ax.set_xlabel(label(str(curve.entry), 80))
         ax.set_ylabel("expected utility")
         headed(ax, "Where the best policy changes", right=True)
         bare(ax, "bottom", "left")

@@ -151,18 +151,18 @@ def _client() -> Any:
 
 def _raw_columns(meta: Any) -> list[RawColumn]:
     """Columns by their dtypes; what objects are is seen in their cells."""
-    found: list[RawColumn] = []
+    columns: list[RawColumn] = []
     for column in PandasSource(meta).columns:
         if column.declared == (UNKNOWN,):
             raise SchemaError(
                 f"the categories of column {column.name!r} are not known yet", fix="frame = frame.categorize() first"
             )
         if column.storage in ("null", "object") and column.declared is None:
-            is_object = str(meta.dtypes.iloc[len(found)]) == "object"
-            found.append(RawColumn(column.name, "object" if is_object else "text"))
+            is_object = str(meta.dtypes.iloc[len(columns)]) == "object"
+            columns.append(RawColumn(column.name, "object" if is_object else "text"))
         else:
-            found.append(column)
-    return found
+            columns.append(column)
+    return columns
 
 
 def opened(table: Any) -> DaskSource:

@@ -168,9 +168,9 @@ def _mixed(log_odds: float, log_ratio: Terms) -> Terms:
 def _averaged_normal(scores: AveragedNormalScores, row: Row) -> Iterator[Terms]:
     prior, (mean, mean_low, stddev) = scores.prior, scores.unit
     by_class, whole = prior.predictive(scores.seen), prior.predictive(scores.whole)
-    says = np.broadcast_to(prior.says, scores.whole.weight.shape)[0]
+    informative = np.broadcast_to(prior.says, scores.whole.weight.shape)[0]
     for c, name in enumerate(scores.columns):
-        if not says[c]:
+        if not informative[c]:
             continue
         x = row.number(name)
         taken = log_of_positive(x) if scores.of_logs else x
@@ -183,8 +183,8 @@ def _averaged_normal(scores: AveragedNormalScores, row: Row) -> Iterator[Terms]:
         yield [known(x, each) for each in cells]
 
 
-def _student(found: StudentT, state: int, column: int, z: Expression) -> Expression:
-    arrays = (found.mean, found.width, found.power, found.log_norm)
+def _student(parameters: StudentT, state: int, column: int, z: Expression) -> Expression:
+    arrays = (parameters.mean, parameters.width, parameters.power, parameters.log_norm)
     mean, width, power, log_norm = (float(each[state, column]) for each in arrays)
     return log_one_plus(square((z - mean) / width)) * -power + log_norm
 

@@ -248,12 +248,12 @@ def _is_text(node: Expression) -> bool:
 
 def _columns(nodes: Sequence[Expression]) -> list[str]:
     """The columns that are read, each once."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for node in nodes:
         if node.op == "cell":
-            found[node.value] = None
+            names[node.value] = None
         elif node.op == "unreadable":
-            found.update(dict.fromkeys(node.value))
+            names.update(dict.fromkeys(node.value))
         elif node.op == "slot" and isinstance(node.value, Levels):
-            found[node.value.column] = None
-    return list(found)
+            names[node.value.column] = None
+    return list(names)

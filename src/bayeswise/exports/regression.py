@@ -32,21 +32,21 @@ _LARGEST_LOG = float(np.nextafter(np.log(np.finfo(np.float64).max), 0.0))
 
 def deviations(features: Features, centre: FloatArray, fill: FloatArray, row: Row) -> list[Expression]:
     """x - centre of each feature; `fill` stands where the cell is missing or unseen."""
-    found = []
+    terms = []
     places = dict(zip(features.names, zip(centre.tolist(), fill.tolist(), strict=True), strict=True))
     for name in features.schema.numbers:
         x, (middle, filled) = row.number(name), places[name, None]
-        found.append(choose(is_missing(x), number(filled - middle), x - middle))
+        terms.append(choose(is_missing(x), number(filled - middle), x - middle))
     for name, known, ordered in zip(features.schema.categories, features.levels, features.ordered, strict=True):
         slot, position = row.slot(name, known), known.positions_in(ordered)
         for place, level in enumerate(ordered[1:], start=1):
             middle, filled = places[name, level]
             entries = np.append((position == place) - middle, [filled - middle, filled - middle])
-            found.append(lookup([slot], entries))
-    for name, feature in zip(features.marked, features.names[len(found) :], strict=True):
+            terms.append(lookup([slot], entries))
+    for name, feature in zip(features.marked, features.names[len(terms) :], strict=True):
         middle = places[feature][0]
-        found.append(choose(_is_missing(features, name, row), number(1.0 - middle), number(-middle)))
-    return found
+        terms.append(choose(_is_missing(features, name, row), number(1.0 - middle), number(-middle)))
+    return terms
 
 
 def _is_missing(features: Features, name: str, row: Row) -> Expression:

@@ -84,11 +84,11 @@ def _parameters_of(family: str) -> dict[str, Parameter]:
 
 def _number(name: str, value: Any, whole: bool) -> float:
     try:
-        found = float(value)
+        number = float(value)
     except (TypeError, ValueError):
         raise ParameterError(f"{name} is {value!r}, and not a number", fix=f"give a number for {name}") from None
     if not whole:
-        return found
-    if found < 1 or found != int(found):
-        raise ParameterError(f"{name} is {found:g}", fix="give a whole number from 1 on")
-    return int(found)
+        return number
+    if number < 1 or number != int(number):
+        raise ParameterError(f"{name} is {number:g}", fix="give a whole number from 1 on")
+    return int(number)

@@ -190,7 +190,7 @@ class OnNumbers(FamilyFunctions, ABC, Generic[S]):
     log_marginal: Callable[..., FloatArray]
     log_density_expression: Callable[..., Expression]
     log_predictive_expression: Callable[..., Expression]
-    needs = ""  # what an error says of a value outside the support; empty where every number lies inside
+    needs = ""  # the error message for a value outside the support; empty where every number lies inside
 
     def is_inside(self, values: FloatArray) -> BoolArray:
         """Whether each value lies in the support."""

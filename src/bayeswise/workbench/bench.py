@@ -40,12 +40,14 @@ class Bench:
     def decision(self, name: str, model: Any) -> DecisionFile:
         """A decision file, its states and target checked against a model."""
         with warnings.catch_warnings(action="ignore", category=CostWarning):  # they are part of the view
-            found = DecisionFile.read(self.workspace.file(name), model.classes)
+            decision = DecisionFile.read(self.workspace.file(name), model.classes)
         target = model.schema.target.name
-        if found.target is not None and found.target != target:
-            raise FitError(f"{name!r} is about {found.target!r}; the model is about {target!r}", fix="choose another")
-        found.costs.aligned(model.classes)
-        return found
+        if decision.target is not None and decision.target != target:
+            raise FitError(
+                f"{name!r} is about {decision.target!r}; the model is about {target!r}", fix="choose another"
+            )
+        decision.costs.aligned(model.classes)
+        return decision
 
     @cached_property
     def sessions(self) -> Sessions:

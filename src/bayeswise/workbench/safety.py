@@ -195,7 +195,7 @@ class Guard:
             ours = bool(headers.get(b"origin")) or headers.get(b"sec-fetch-site") == ["same-origin"]
             if scope["method"] in _READING or ours:
                 return
-            raise Refusal(403, "the request does not say which page sent it", "send an Origin, or a bearer token")
+            raise Refusal(403, "the request does not name the page that sent it", "send an Origin, or a bearer token")
         raise Refusal(
             401,
             "the request has no token",

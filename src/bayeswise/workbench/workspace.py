@@ -75,7 +75,7 @@ class Workspace:
         root = Path(folder)
         try:
             is_folder = root.is_dir()
-        except OSError:  # no folder can have a name that is so long
+        except OSError:  # the name is too long for a folder
             is_folder = False
         if not is_folder:
             raise UsageError(f"there is no folder {quoted(root)}", fix="name a folder with tables or models")
@@ -155,7 +155,7 @@ class Workspace:
             return version_of(path)
 
     def take(self, hidden: str, name: str, version: str | None) -> str:
-        """Move a file that was written beside its place into it, if nobody else has changed that meanwhile."""
+        """Move a temporary file into its place, unless that has changed meanwhile."""
         path = self.place(name)
         with self._writing:
             self.check_version(name, version)
@@ -164,7 +164,7 @@ class Workspace:
 
     @contextmanager
     def replacing(self, name: str, version: str | None) -> Iterator[Path]:
-        """A path to write to, beside the file; it takes the file's place if that is still the one that was read."""
+        """A temporary path to write to; it replaces the file if that is still the one that was read."""
         self.check_version(name, version)
         hidden = f".bayeswise-{secrets.token_hex(8)}{self.place(name).suffix}"
         try:
@@ -188,7 +188,7 @@ class Workspace:
     def remembered(
         self, path: Path, question: Hashable, answer: Callable[[], _Answer], *, also: tuple[Path, ...] = ()
     ) -> _Answer:
-        """What was answered about files before, as long as they stay as they were."""
+        """A cached answer about files, as long as they do not change."""
         key = (*((str(each), version_of(each)) for each in (path, *also)), question)
         with self._answering:
             if key in self._answers:
@@ -221,7 +221,7 @@ def is_diagram(path: Path) -> bool:
 
 
 def version_of(path: Path) -> str:
-    """A word that changes whenever the file does: a hash of a small file, time and size of a large one."""
+    """A version that changes whenever the file does: a hash of a small file, time and size of a large one."""
     status = path.stat()
     if status.st_size <= _HASHED_BYTES:
         return hashlib.sha256(path.read_bytes()).hexdigest()[:24]

@@ -52,9 +52,9 @@ def test_bounds_hold_given_evidence_and_policies_of_some_decisions() -> None:
     assert upper is not None
     assert lower - 1e-12 <= best <= upper + 1e-12
     followed = {"act 1": {"s0": "right", "s1": "left"}}
-    told = diagram.policy("act 1", followed["act 1"], knows=["reading 1"])
-    exact = diagram.solve(policies={"act 1": told}).utility
-    lower, upper = diagram.solve(policies={"act 1": told}, recall=0).bounds
+    policy = diagram.policy("act 1", followed["act 1"], knows=["reading 1"])
+    exact = diagram.solve(policies={"act 1": policy}).utility
+    lower, upper = diagram.solve(policies={"act 1": policy}, recall=0).bounds
     assert upper is not None
     assert lower - 1e-12 <= exact <= upper + 1e-12
 

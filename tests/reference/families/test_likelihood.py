@@ -89,8 +89,8 @@ def test_gradient_and_curvature_are_the_derivatives_of_the_log_likelihood(name: 
     found = Likelihood(family, data)
     assert found.at(**at) == pytest.approx(float(total(*point)), rel=1e-12)
     assert list(found.gradient(**at).values()) == pytest.approx([float(v) for v in gradient(total, point)], rel=1e-10)
-    wanted = [[float(v) for v in row] for row in hessian(total, point)]
-    assert found.second_derivative(**at) == pytest.approx(np.array(wanted), rel=1e-9, abs=1e-12)
+    expected = [[float(v) for v in row] for row in hessian(total, point)]
+    assert found.second_derivative(**at) == pytest.approx(np.array(expected), rel=1e-9, abs=1e-12)
 
 
 @pytest.mark.parametrize("name", [name for name in CASES if name not in ("laplace", "student-t")])
@@ -133,8 +133,8 @@ def test_levels_words_and_rows_have_derivatives_too() -> None:
     point = [mp.mpf(0.2), mp.mpf(0.5)]
     categorical, codes = families.Categorical(), np.array([0, 1, 2, 1], dtype=np.int32)
     assert list(categorical.gradient(p, codes).values()) == pytest.approx([float(v) for v in gradient(log_p, point)])
-    wanted = [[float(v) for v in row] for row in hessian(log_p, point)]
-    assert categorical.second_derivative(p, codes) == pytest.approx(np.array(wanted))
+    expected = [[float(v) for v in row] for row in hessian(log_p, point)]
+    assert categorical.second_derivative(p, codes) == pytest.approx(np.array(expected))
     assert categorical.log_likelihood(p, codes) == pytest.approx(float(log_p(*point)))
     words = families.Multinomial()
     assert words.gradient(p, np.array([[1, 2, 1]])) == pytest.approx(categorical.gradient(p, codes))
@@ -157,8 +157,8 @@ def test_the_gradient_by_mean_and_covariance() -> None:
     found = family.gradient(at, rows)
     assert list(found) == ["mean_0", "mean_1", "covariance_00", "covariance_01", "covariance_11"]
     assert list(found.values()) == pytest.approx([float(v) for v in gradient(log_p, point)])
-    wanted = [[float(v) for v in row] for row in hessian(log_p, point)]
-    assert family.second_derivative(at, rows) == pytest.approx(np.array(wanted))
+    expected = [[float(v) for v in row] for row in hessian(log_p, point)]
+    assert family.second_derivative(at, rows) == pytest.approx(np.array(expected))
 
 
 # -- a(eta) as a function (C32) ---------------------------------------------------------------------------------------

@@ -35,35 +35,43 @@ def evidence_of(table: Table, row: int) -> dict[str, Any]:
     ({"class_prior": {"k0": 0.5, "k1": 0.3, "k2": 0.2}}, {"class_prior": {"k0": 0.5, "k1": 0.3, "k2": 0.2}}),
 ])  # fmt: skip
 def test_the_naive_structure_is_naive_bayes(mine: dict[str, Any], theirs: dict[str, Any], missing: str) -> None:
-    table, asked = dependent_table(2, missing=0.2), without_class(dependent_table(9, missing=0.3))
-    asked["c1"][3] = "never seen"
+    table, new_rows = dependent_table(2, missing=0.2), without_class(dependent_table(9, missing=0.3))
+    new_rows["c1"][3] = "never seen"
     network = fit_network(table, "y", structure="naive", missing=missing, **mine)
     naive = bw.fit(table, "y", model="naive-bayes", missing=missing, **theirs)
-    np.testing.assert_allclose(network.predict_log_proba(asked), naive.predict_log_proba(asked), rtol=1e-12, atol=1e-12)
-    np.testing.assert_allclose(network.log_evidence(asked), naive.log_evidence(asked), rtol=1e-12)
+    np.testing.assert_allclose(
+        network.predict_log_proba(new_rows), naive.predict_log_proba(new_rows), rtol=1e-12, atol=1e-12
+    )
+    np.testing.assert_allclose(network.log_evidence(new_rows), naive.log_evidence(new_rows), rtol=1e-12)
     np.testing.assert_allclose(network.leave_one_out(table), naive.leave_one_out(table), rtol=1e-11)
 
 
 @pytest.mark.parametrize("settings", SINGLE_GRAPH, ids=str)
 def test_rows_with_missing_values_are_answered_as_the_junction_tree_answers_them(settings: dict[str, Any]) -> None:
-    table, asked = dependent_table(4, n_rows=200, n_columns=6), dependent_table(4, n_rows=200, n_columns=6, missing=0.4)
+    table, new_rows = (
+        dependent_table(4, n_rows=200, n_columns=6),
+        dependent_table(4, n_rows=200, n_columns=6, missing=0.4),
+    )
     model = fit_network(table, "y", **settings)
-    found = model.predict_proba(without_class(asked))
-    log_evidence = model.log_evidence(without_class(asked))
+    found = model.predict_proba(without_class(new_rows))
+    log_evidence = model.log_evidence(without_class(new_rows))
     for row in range(0, 200, 7):
-        answer = model.network.query("y", evidence_of(asked, row))
+        answer = model.network.query("y", evidence_of(new_rows, row))
         np.testing.assert_allclose(found[row], [answer[state] for state in model.classes], rtol=1e-11)
-        assert log_evidence[row] == pytest.approx(model.network.log_evidence(evidence_of(asked, row)), abs=1e-11)
+        assert log_evidence[row] == pytest.approx(model.network.log_evidence(evidence_of(new_rows, row)), abs=1e-11)
 
 
 def test_aode_is_the_mean_of_the_networks_of_its_superparents() -> None:
-    table, asked = dependent_table(6, n_rows=150, n_columns=5), dependent_table(6, n_rows=150, n_columns=5, missing=0.4)
+    table, new_rows = (
+        dependent_table(6, n_rows=150, n_columns=5),
+        dependent_table(6, n_rows=150, n_columns=5, missing=0.4),
+    )
     model = fit_network(table, "y", structure="aode", min_frequency=0)
     networks = [model.superparent_network(name) for name in model.coding.columns]
-    log_evidence = model.log_evidence(without_class(asked))
-    found = model.predict_proba(without_class(asked))
+    log_evidence = model.log_evidence(without_class(new_rows))
+    found = model.predict_proba(without_class(new_rows))
     for row in range(0, 150, 11):
-        evidence = evidence_of(asked, row)
+        evidence = evidence_of(new_rows, row)
         joint = np.zeros(len(model.classes))
         for network in networks:
             answer = network.query("y", evidence)
@@ -75,13 +83,16 @@ def test_aode_is_the_mean_of_the_networks_of_its_superparents() -> None:
 @pytest.mark.parametrize("settings", SINGLE_GRAPH, ids=str)
 def test_rows_with_missing_values_are_answered_as_pyagrum_answers_them(settings: dict[str, Any]) -> None:
     gum = pytest.importorskip("pyagrum")
-    table, asked = dependent_table(7, n_rows=200, n_columns=6), dependent_table(7, n_rows=200, n_columns=6, missing=0.4)
+    table, new_rows = (
+        dependent_table(7, n_rows=200, n_columns=6),
+        dependent_table(7, n_rows=200, n_columns=6, missing=0.4),
+    )
     model = fit_network(table, "y", **settings)
     engine = gum.LazyPropagation(network_twin(model.network))
     engine.addTarget("y")
-    found = model.predict_proba(without_class(asked))
+    found = model.predict_proba(without_class(new_rows))
     for row in range(0, 200, 13):
-        engine.setEvidence(evidence_of(asked, row))
+        engine.setEvidence(evidence_of(new_rows, row))
         engine.makeInference()
         np.testing.assert_allclose(found[row], engine.posterior("y").toarray(), rtol=1e-10)
 
@@ -104,8 +115,8 @@ def test_the_tree_has_every_edge_of_pyagrums_which_leaves_weak_ones_out() -> Non
 
 
 def test_rows_of_a_whole_table_are_answered_one_like_many() -> None:
-    table, asked = dependent_table(4, n_rows=200), without_class(dependent_table(4, n_rows=200, missing=0.3))
+    table, new_rows = dependent_table(4, n_rows=200), without_class(dependent_table(4, n_rows=200, missing=0.3))
     for structure in ("tan", "aode", "markov-blanket"):
         model = fit_network(table, "y", structure=structure)
-        alone = [model.predict_proba(rows_of(asked, [row]))[0] for row in range(0, 200, 37)]
-        np.testing.assert_allclose(model.predict_proba(asked)[::37], alone, rtol=1e-13)
+        alone = [model.predict_proba(rows_of(new_rows, [row]))[0] for row in range(0, 200, 37)]
+        np.testing.assert_allclose(model.predict_proba(new_rows)[::37], alone, rtol=1e-13)

@@ -109,12 +109,12 @@ def posterior(rows: Rows, joint: Any, row: dict[str, Any]) -> list[float]:
     return [float(total[state] / sum(total.values())) for state in rows.classes]
 
 
-def graph_answers(table: Table, parents: dict[str, tuple[str, ...]], asked: Table) -> np.ndarray[Any, Any]:
+def graph_answers(table: Table, parents: dict[str, tuple[str, ...]], new_rows: Table) -> np.ndarray[Any, Any]:
     rows = Rows(table)
     return np.array(
         [
             posterior(rows, lambda each, state: joint_of_graph(rows, parents, each, state), row)
-            for row in Rows(asked).rows
+            for row in Rows(new_rows).rows
         ]
     )
 
@@ -127,9 +127,9 @@ def test_the_tree_is_kruskals_and_its_posterior_the_sum_over_completions(seed: i
     parents = tree_by_kruskal(Rows(table))
     found = {name: tuple(p for p in model.network.parents(name) if p != "y") for name in parents}
     assert found == parents
-    asked = rows_of(dependent_table(seed, n_rows=40, missing=0.4), range(10))
-    expected = graph_answers(table, parents, asked)
-    np.testing.assert_allclose(model.predict_proba(without_class(asked)), expected, rtol=1e-12)
+    new_rows = rows_of(dependent_table(seed, n_rows=40, missing=0.4), range(10))
+    expected = graph_answers(table, parents, new_rows)
+    np.testing.assert_allclose(model.predict_proba(without_class(new_rows)), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("k", "missing"), [(0, 0.2), (1, 0.0), (1, 0.2), (2, 0.2)])
@@ -139,9 +139,9 @@ def test_k_dependence_takes_the_columns_that_say_most_of_it(k: int, missing: flo
     parents = k_dependence(Rows(table), k)
     found = {name: {p for p in model.network.parents(name) if p != "y"} for name in parents}
     assert found == {name: set(above) for name, above in parents.items()}
-    asked = rows_of(dependent_table(5, n_rows=50, missing=0.4), range(10))
-    expected = graph_answers(table, parents, asked)
-    np.testing.assert_allclose(model.predict_proba(without_class(asked)), expected, rtol=1e-12)
+    new_rows = rows_of(dependent_table(5, n_rows=50, missing=0.4), range(10))
+    expected = graph_answers(table, parents, new_rows)
+    np.testing.assert_allclose(model.predict_proba(without_class(new_rows)), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("least", "missing"), [(1, 0.0), (1, 0.2), (14, 0.2), (1000, 0.2)])
@@ -165,10 +165,10 @@ def test_aode_is_the_mean_over_superparents_that_were_seen_often_enough(least: i
         return joint_of_graph(rows, dict.fromkeys(rows.columns, ()), row, state)
 
     model = fit_network(table, "y", structure="aode", min_frequency=least)
-    asked = rows_of(dependent_table(3, n_rows=50, missing=0.3), range(10))
+    new_rows = rows_of(dependent_table(3, n_rows=50, missing=0.3), range(10))
     joint = naive if least > len(rows.rows) else mean
-    expected = [posterior(rows, joint, row) for row in Rows(asked).rows]
-    np.testing.assert_allclose(model.predict_proba(without_class(asked)), expected, rtol=1e-12)
+    expected = [posterior(rows, joint, row) for row in Rows(new_rows).rows]
+    np.testing.assert_allclose(model.predict_proba(without_class(new_rows)), expected, rtol=1e-12)
 
 
 @pytest.mark.parametrize(("least", "missing"), [(1, 0.0), (1, 0.2), (6, 0.2)])
@@ -187,10 +187,10 @@ def test_a2de_is_the_mean_over_pairs_of_superparents_that_were_seen_often_enough
         return joint
 
     model = fit_network(table, "y", structure="a2de", min_frequency=least)
-    asked = rows_of(dependent_table(3, n_rows=50, missing=0.2), range(20))
-    answers = model.predict_proba(without_class(asked))
-    fewer = fit_network(table, "y", structure="aode", min_frequency=least).predict_proba(without_class(asked))
-    for k, row in enumerate(Rows(asked).rows):
+    new_rows = rows_of(dependent_table(3, n_rows=50, missing=0.2), range(20))
+    answers = model.predict_proba(without_class(new_rows))
+    fewer = fit_network(table, "y", structure="aode", min_frequency=least).predict_proba(without_class(new_rows))
+    for k, row in enumerate(Rows(new_rows).rows):
         there = [name for name in rows.columns if row[name] is not None]
         pairs = [
             (first, second)

@@ -114,8 +114,8 @@ def test_pyagrum_finds_the_same_tables() -> None:
             for parent, state in zip(network.parents(name), states, strict=False):
                 cell = cell * len(network.states(parent)) + network.code(parent, state)
             ours = network.table(name)[cell, network.code(name, states[-1])]
-            asked = dict(zip((*network.parents(name), name), map(str, states), strict=True))
-            assert ours == pytest.approx(cpt[asked], abs=5e-3)
+            case = dict(zip((*network.parents(name), name), map(str, states), strict=True))
+            assert ours == pytest.approx(cpt[case], abs=5e-3)
 
 
 @EVERY

@@ -79,8 +79,8 @@ def test_information_is_that_of_counts_minus_its_complexity() -> None:
 
 
 def noisy(rng: np.random.Generator, *causes: Any) -> Any:
-    told = sum(causes) >= (1 if len(causes) == 1 else 1.5)
-    return np.where(rng.random(len(told)) < 0.9, told, ~told).astype(int)
+    majority = sum(causes) >= (1 if len(causes) == 1 else 1.5)
+    return np.where(rng.random(len(majority)) < 0.9, majority, ~majority).astype(int)
 
 
 def hidden_cause(n: int = 5_000) -> dict[str, list[Any]]:

@@ -105,8 +105,8 @@ def test_em_takes_wide_columns() -> None:
     found = fit_tables(holes, graph, prior="m-estimate", smoothing=1.0, starts=1, tolerance=1e-12).network
     region, sign = found.table("region"), found.table("sign")
     counts = np.full(region.shape, 1.0 / 3.0)  # what is imagined, then what each row lets us expect
-    for place, seen, told, _ in codes.tolist():
-        share = region[place] * sign[:, told]
+    for place, seen, reported, _ in codes.tolist():
+        share = region[place] * sign[:, reported]
         counts[place] += np.eye(3)[seen] if seen >= 0 else share / share.sum()
     assert region == pytest.approx(counts / counts.sum(axis=1, keepdims=True), abs=1e-4)
 

@@ -21,21 +21,21 @@ def test_any_question_to_any_network_is_answered_as_by_enumeration(block: int) -
         joint = joint_by_enumeration(network)
         generator = np.random.default_rng(seed)
         names = list(generator.permutation(network.names))
-        n_seen, n_asked = int(generator.integers(0, 4)), int(generator.integers(1, 4))
+        n_seen, n_queried = int(generator.integers(0, 4)), int(generator.integers(1, 4))
         evidence = {name: generator.choice(network.states(name)) for name in names[:n_seen]}
-        asked = names[1 : 1 + n_asked]  # may contain an observed node
+        queried = names[1 : 1 + n_queried]  # may contain an observed node
         soft = {name: {state: generator.random() for state in network.states(name)} for name in names[-1:]}
-        expected, total = summed(network, joint, asked, evidence, soft)
+        expected, total = summed(network, joint, queried, evidence, soft)
         if total == 0.0:
             impossible += 1
             with pytest.raises(ImpossibleEvidenceError):
-                network.query(asked, evidence, soft=soft)
+                network.query(queried, evidence, soft=soft)
             with pytest.raises(ImpossibleEvidenceError):
                 network.marginals(evidence, soft=soft)
             assert network.log_evidence(evidence, soft=soft) == -math.inf
             continue
-        answer = network.query(asked, evidence, soft=soft)
-        keys = [states[0] if len(asked) == 1 else states for states in expected]
+        answer = network.query(queried, evidence, soft=soft)
+        keys = [states[0] if len(queried) == 1 else states for states in expected]
         assert [answer[key] for key in keys] == pytest.approx([p / total for p in expected.values()], abs=CLOSE)
         assert network.log_evidence(evidence, soft=soft) == pytest.approx(math.log(total), abs=CLOSE)
         assert answer.log_evidence == pytest.approx(math.log(total), abs=CLOSE)
@@ -43,13 +43,13 @@ def test_any_question_to_any_network_is_answered_as_by_enumeration(block: int) -
             alone, _ = summed(network, joint, [name], evidence, soft)
             assert marginal.cells == pytest.approx([p / total for p in alone.values()], abs=CLOSE)
         assert_best(network, joint, list(network.names), None, evidence, soft)
-        assert_best(network, joint, asked, asked, evidence, soft)
+        assert_best(network, joint, queried, queried, evidence, soft)
     assert impossible < 30
 
 
-def assert_best(network, joint, nodes, asked, evidence, soft) -> None:  # type: ignore[no-untyped-def]
+def assert_best(network, joint, nodes, queried, evidence, soft) -> None:  # type: ignore[no-untyped-def]
     by_states, total = summed(network, joint, nodes, evidence, soft)
-    best = network.most_probable(evidence, nodes=asked, soft=soft)
+    best = network.most_probable(evidence, nodes=queried, soft=soft)
     assert math.exp(best.log_joint) == pytest.approx(max(by_states.values()), rel=1e-9)
     assert by_states[tuple(best.states[name] for name in nodes)] == pytest.approx(max(by_states.values()), rel=1e-9)
     assert best.probability == pytest.approx(max(by_states.values()) / total, rel=1e-9)

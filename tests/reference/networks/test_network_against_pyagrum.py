@@ -27,10 +27,10 @@ def as_pyagrum(network: BeliefNetwork) -> Any:
         theirs.addArc(f"v{places[parent]}", f"v{places[child]}")
     for k, name in enumerate(network):
         theirs.cpt(f"v{k}").fillWith(1.0)
-        wanted = [f"v{places[parent]}" for parent in network.parents(name)]
+        above = [f"v{places[parent]}" for parent in network.parents(name)]
         table = network.table(name).reshape([len(network.states(parent)) for parent in network.parents(name)] + [-1])
         # pyAgrum keeps its axes in the order of its own names, the node last
-        axes = [wanted.index(axis) if axis in wanted else table.ndim - 1 for axis in theirs.cpt(f"v{k}").names[::-1]]
+        axes = [above.index(axis) if axis in above else table.ndim - 1 for axis in theirs.cpt(f"v{k}").names[::-1]]
         theirs.cpt(f"v{k}")[:] = np.ascontiguousarray(np.transpose(table, axes))
     return theirs
 

@@ -20,7 +20,7 @@ KINDS = {"x": "number", "c": "category"}
 
 
 def learner(**words: Any) -> bw.ActiveLearner:
-    """Without chance, unless it is asked for."""
+    """Without chance by default."""
     how: dict[str, Any] = {"random_share": 0.0, "warm_up": False, **words}
     return bw.ActiveLearner.over(ROWS, target="y", classes=["a", "b"], kinds=KINDS, **how)
 

@@ -100,9 +100,9 @@ def test_a_class_of_one_row_missing_cells_and_emoji_are_no_obstacle() -> None:
 def test_a_function_is_told_of_every_label_and_a_bar_is_shown_where_it_is_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    told: list[int] = []
-    curves_of(progress=told.append)
-    assert sum(told) == 2 * 2 * 6
+    reported: list[int] = []
+    curves_of(progress=reported.append)
+    assert sum(reported) == 2 * 2 * 6
     monkeypatch.setattr(progress, "PATIENCE", 0.0)
     shown, silent = io.StringIO(), io.StringIO()
     with redirect_stderr(shown):
@@ -140,11 +140,11 @@ def test_what_is_measured_label_by_label_is_the_accuracy_of_the_exact_model() ->
     labels: list[Any] = generator.integers(0, 3, 90).tolist()
     table = {"x": generator.normal(size=90) + labels, "z": generator.normal(size=90) - labels}
     pool = Pool.of(table, "y", [0, 1, 2], kinds={"x": "number", "z": "number"})
-    asked = pool.subset(np.arange(60))
+    queried = pool.subset(np.arange(60))
     for variance_floor in (0.0, 0.1):
-        empty = asked.empty_model(variance_floor=variance_floor)
+        empty = queried.empty_model(variance_floor=variance_floor)
         test = HeldOut(pool, labels, 60, empty)
-        learner = bw.ActiveLearner(empty, pool=asked)
+        learner = bw.ActiveLearner(empty, pool=queried)
         measure = test.measure(learner)
         for _ in range(40):
             row = learner.query()[0].row

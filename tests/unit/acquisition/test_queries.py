@@ -100,7 +100,7 @@ def test_chances_add_up_to_one_over_what_could_have_been_drawn() -> None:
         how: Any = {"random_share": 0.3, "seed": seed, "warm_up": False, "kinds": {"x": "number"}}
         [query] = bw.ActiveLearner.over(rows, "y", ["a", "b"], **how).query()
         assert query.chance == pytest.approx(0.73 if query.row == 0 else 0.03)
-        assert query.score == (1.0 if query.row == 0 else 0.0)  # the others are wanted for no reason
+        assert query.score == (1.0 if query.row == 0 else 0.0)  # the others have no score
         drawn.append(query.row)
     assert np.mean(np.array(drawn) == 0) == pytest.approx(0.73, abs=4 * np.sqrt(0.73 * 0.27 / 400))
 
@@ -125,7 +125,7 @@ def test_the_ask_action_of_a_decision_maker_feeds_the_queue() -> None:
     maker = bw.DecisionMaker(bw.NaiveBayes(), MAIL).fit(X, y)
     decisions = maker.decide(X)
     queue = bw.rows_to_ask(decisions)
-    assert [asked.row for asked in queue] == sorted(
+    assert [each.row for each in queue] == sorted(
         np.flatnonzero(decisions.action == "ask").tolist(), key=lambda row: -decisions.margin[row]
     )
     learner = bw.ActiveLearner(maker.estimator_, MAIL, "ask", pool=X, random_share=0.0)

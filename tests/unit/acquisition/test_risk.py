@@ -1,4 +1,4 @@
-"""An honest estimate of the risk, though rows were asked for and not drawn."""
+"""An unbiased estimate of the risk, though rows were queried and not drawn."""
 
 from __future__ import annotations
 
@@ -77,12 +77,12 @@ def test_a_few_rows_without_errors_promise_little() -> None:
 
 @pytest.mark.parametrize("kind", ["tan", "k-dependence"])
 def test_labels_taught_to_a_network_are_left_out_of_its_tables(kind: str) -> None:
-    """Its cuts and its graph were found before a label was asked for, so that they stay."""
+    """Its cuts and its graph were found before a label was queried, so that they stay."""
     generator = np.random.default_rng(0)
     states = generator.integers(0, 2, 60)
     rows = [{"x": generator.normal() + 3.0 * k, "c": "ab"[int(generator.random() < 0.5)], "y": "nm"[k]} for k in states]
-    asked = [{name: cell for name, cell in row.items() if name != "y"} for row in rows[20:]]
+    pool = [{name: cell for name, cell in row.items() if name != "y"} for row in rows[20:]]
     model = bw.fit(rows[:20], "y", model=kind)
-    learner = bw.ActiveLearner(model, pool=asked, random_share=1.0, seed=0)
+    learner = bw.ActiveLearner(model, pool=pool, random_share=1.0, seed=0)
     learner.simulate([row["y"] for row in rows[20:]], 8)
     assert 0.0 <= learner.risk().mean <= 1.0

@@ -1,4 +1,4 @@
-"""What a diagram that is too large is told to do, and that doing it helps."""
+"""The fix in the message about a diagram that is too large, and that it helps."""
 
 from __future__ import annotations
 

@@ -44,14 +44,14 @@ def test_counts_equal_counting_by_hand(table: Any) -> None:
 def test_joint_counts_equal_counting_by_hand(table: Any) -> None:
     codes, sizes, _, _, weights = table
     ours, left_out = _kernels.joint_counts(codes, sizes)
-    wanted, wanted_left_out = oracle.joint_counts(codes, sizes)
-    assert ours.shape == wanted.shape
-    assert (ours == wanted).all()
-    assert left_out == wanted_left_out
+    expected, expected_left_out = oracle.joint_counts(codes, sizes)
+    assert ours.shape == expected.shape
+    assert (ours == expected).all()
+    assert left_out == expected_left_out
     ours, left_out = (oracle.to_fractions(pair) for pair in _kernels.joint_counts(codes, sizes, weights))
-    wanted, wanted_left_out = oracle.joint_counts(codes, sizes, weights)
-    assert (ours == wanted).all()
-    assert left_out[()] == wanted_left_out
+    expected, expected_left_out = oracle.joint_counts(codes, sizes, weights)
+    assert (ours == expected).all()
+    assert left_out[()] == expected_left_out
 
 
 @pytest.mark.parametrize("dtype", CODE_TYPES)

@@ -19,8 +19,8 @@ def exact_moments(values: np.ndarray, groups: Any, n_groups: int, weights: Any =
     return [oracle.to_fractions(pair) for pair in _kernels.moments(values, groups, n_groups, weights)]
 
 
-def assert_equal(ours: list[np.ndarray], wanted: list[np.ndarray]) -> None:
-    for one, other in zip(ours, wanted, strict=True):
+def assert_equal(ours: list[np.ndarray], expected: list[np.ndarray]) -> None:
+    for one, other in zip(ours, expected, strict=True):
         assert one.shape == other.shape
         assert (one == other).all()
 

@@ -1,4 +1,4 @@
-"""Networks built by hand: what is accepted, and what each mistake is told."""
+"""Networks built by hand: what is accepted, and the message of each mistake."""
 
 from __future__ import annotations
 

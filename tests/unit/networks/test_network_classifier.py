@@ -246,10 +246,10 @@ def test_what_cannot_be_learned_is_refused(patients: Any) -> None:
 
 def test_a_column_without_cells_and_a_column_of_one_value_say_nothing() -> None:
     X, y = np.array([[0.0, np.nan, 3.0], [1.0, np.nan, 3.0]] * 20), [0, 1] * 20
-    asked = np.array([[1.0, 5.0, 3.0], [np.nan, np.nan, np.nan], [0.0, np.nan, 7.0]])
+    new_rows = np.array([[1.0, 5.0, 3.0], [np.nan, np.nan, np.nan], [0.0, np.nan, 7.0]])
     for structure in STRUCTURES:
         model, alone = (bw.NetworkClassifier(structure).fit(each, y) for each in (X, X[:, :1]))
-        np.testing.assert_allclose(model.predict_proba(asked), alone.predict_proba(asked[:, :1]), rtol=1e-12)
+        np.testing.assert_allclose(model.predict_proba(new_rows), alone.predict_proba(new_rows[:, :1]), rtol=1e-12)
 
 
 def test_a_configuration_that_leaves_with_its_row_is_no_longer_impossible() -> None:
@@ -297,10 +297,10 @@ def test_rows_with_few_missing_values_are_answered_where_a_tree_for_any_missing_
     X = generator.integers(0, 3, (300, 12)).astype(float)
     X[:, 1:] = np.where(generator.random((300, 11)) < 0.6, X[:, :-1], X[:, 1:])
     model = bw.NetworkClassifier("k-dependence", k=3, numbers="category").fit(X, X[:, 5] == X[:, 7])
-    asked = np.where(generator.random(X.shape) < 0.1, np.nan, X)
-    expected = model.predict_proba(asked)
+    new_rows = np.where(generator.random(X.shape) < 0.1, np.nan, X)
+    expected = model.predict_proba(new_rows)
     again = bw.NetworkClassifier("k-dependence", k=3, numbers="category").fit(X, X[:, 5] == X[:, 7])
     engine = again.model_.scores.plain_network.engine
     engine.memory_limit = 20_000
     assert _tree_of_any_pattern(engine, 12, list(range(12))) is None
-    np.testing.assert_allclose(again.predict_proba(asked), expected, rtol=1e-12)
+    np.testing.assert_allclose(again.predict_proba(new_rows), expected, rtol=1e-12)

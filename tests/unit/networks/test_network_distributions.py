@@ -10,24 +10,24 @@ from bayeswise.networks import BeliefNetwork, Node
 
 
 def test_one_distribution_is_a_mean_over_its_states() -> None:
-    network, wanted = asia(), {"yes": 0.7, "no": 0.3}
-    answer = network.query("smoking", {"visit": "yes"}, distributions={"dyspnoea": wanted})
+    network, target = asia(), {"yes": 0.7, "no": 0.3}
+    answer = network.query("smoking", {"visit": "yes"}, distributions={"dyspnoea": target})
     parts = [network.query("smoking", {"visit": "yes", "dyspnoea": state})["yes"] for state in YES_NO]
     assert answer["yes"] == pytest.approx(0.7 * parts[0] + 0.3 * parts[1], abs=1e-12)
 
 
 def test_several_distributions_hold_at_once() -> None:
     network = asia()
-    wanted = {"smoking": {"yes": 0.8, "no": 0.2}, "bronchitis": {"yes": 0.35, "no": 0.65}}
-    for name, distribution in wanted.items():
-        assert network.query(name, distributions=wanted)["yes"] == pytest.approx(distribution["yes"], abs=1e-11)
+    target = {"smoking": {"yes": 0.8, "no": 0.2}, "bronchitis": {"yes": 0.35, "no": 0.65}}
+    for name, distribution in target.items():
+        assert network.query(name, distributions=target)["yes"] == pytest.approx(distribution["yes"], abs=1e-11)
 
 
 def test_a_distribution_holds_beside_hard_and_soft_evidence() -> None:
     """What is left of the joint is scaled within each state of the node, so that its states have what is wanted."""
     network, soft = asia(), {"x-ray": {"yes": 0.9, "no": 0.2}}
-    wanted = {"bronchitis": {"yes": 0.25, "no": 0.75}}
-    answer = network.query("cancer", {"dyspnoea": "yes"}, soft=soft, distributions=wanted)
+    target = {"bronchitis": {"yes": 0.25, "no": 0.75}}
+    answer = network.query("cancer", {"dyspnoea": "yes"}, soft=soft, distributions=target)
     parts = [network.query("cancer", {"dyspnoea": "yes", "bronchitis": b}, soft=soft)["yes"] for b in YES_NO]
     assert answer["yes"] == pytest.approx(0.25 * parts[0] + 0.75 * parts[1], abs=1e-12)
     with pytest.raises(ParameterError, match="both evidence and a distribution"):

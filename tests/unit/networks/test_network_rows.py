@@ -1,4 +1,4 @@
-"""Batches of rows: what a row is told does not depend on the rows beside it."""
+"""Batches of rows: the answer to a row does not depend on the rows beside it."""
 
 from __future__ import annotations
 

@@ -31,9 +31,9 @@ def half_soft(n_rows: int) -> dict[str, list[Any]]:
 
 
 def test_a_soft_cell_is_soft_evidence() -> None:
-    asked = RAIN.query("rain", soft={"wet": {"yes": 0.8, "no": 0.1}})
+    expected = RAIN.query("rain", soft={"wet": {"yes": 0.8, "no": 0.1}})
     found = RAIN.predict_proba("rain", {"wet": ["yes=0.8;no=0.1", "yes=8;no=1", "no=0.1 ; yes=0.8;"]})
-    np.testing.assert_allclose(found, np.tile(asked.probability, (3, 1)), rtol=1e-14)
+    np.testing.assert_allclose(found, np.tile(expected.probability, (3, 1)), rtol=1e-14)
 
 
 def test_a_soft_cell_of_one_possible_state_is_this_state() -> None:

@@ -27,8 +27,8 @@ def test_integers_that_pandas_turned_into_floats_stay_the_states_they_were() -> 
         assert network.states("a") == (0, 1) and all(type(state) is int for state in network.states("a"))
         assert network.query("b", {"a": 1}) == network.query("b", {"a": 1.0})
         rows = pd.DataFrame({"a": [0, 1, None]})  # floats
-        asked = network.predict_proba("b", rows)
-        np.testing.assert_allclose(asked[:2], network.predict_proba("b", pd.DataFrame({"a": [0, 1]})), rtol=1e-12)
+        posterior = network.predict_proba("b", rows)
+        np.testing.assert_allclose(posterior[:2], network.predict_proba("b", pd.DataFrame({"a": [0, 1]})), rtol=1e-12)
 
 
 def test_a_number_and_a_flag_are_two_states() -> None:

@@ -26,7 +26,7 @@ GIVEN = {("a", "b"): 16.0, ("b", "c"): 4.0, ("c", "d"): -3.0}
 
 
 def widths_in(svg: str) -> dict[str, float]:
-    """The width of each line by what the pointer is told on it."""
+    """The width of each line by its tooltip."""
     paths = [each for each in ET.fromstring(svg).iter() if each.tag.endswith("path") and len(each)]
     return {str(path[0].text): float(path.attrib["stroke-width"]) for path in paths}
 

@@ -117,7 +117,7 @@ def test_a_tree_hangs_from_its_root() -> None:
 
 
 @pytest.mark.parametrize(
-    ("table", "overrides", "told"),
+    ("table", "overrides", "message"),
     [
         ({"a": [], "b": []}, {}, "column 'a' has no cell"),
         ({"a": [None, 1], "b": [1, None]}, {"missing": "drop"}, "none of the 2 rows has every cell"),
@@ -132,9 +132,9 @@ def test_a_tree_hangs_from_its_root() -> None:
     ],
 )
 def test_what_cannot_be_learned_is_told(
-    table: dict[str, list[object]], overrides: dict[str, object], told: str
+    table: dict[str, list[object]], overrides: dict[str, object], message: str
 ) -> None:
-    with pytest.raises(BayeswiseError, match=told):
+    with pytest.raises(BayeswiseError, match=message):
         BeliefNetwork.learn(table, **overrides)
 
 

@@ -118,9 +118,7 @@ def entry_of(diagram: InfluenceDiagram, node: str, state: Any, given: Mapping[st
     for name in parents:
         if name not in (given or {}):
             states = ", ".join(map(repr, diagram.states(name)[:8]))
-            raise ParameterError(
-                f"the table of {node!r} is given {name!r} too", fix=f"say which case is meant: {states}"
-            )
+            raise ParameterError(f"the table of {node!r} is given {name!r} too", fix=f"name the case: {states}")
         row = row * len(diagram.states(name)) + diagram.code(name, (given or {})[name])
     if node in diagram.utilities:
         if state is not None:

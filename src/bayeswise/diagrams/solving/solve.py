@@ -39,7 +39,7 @@ def solve(
     """The best policy of each decision given what is known already; decisions in `policies` follow these.
 
     Evidence may be about chance nodes that no open decision can change, and about decisions that are made. Where
-    decisions forget, the best policies may have to be searched for, from `starts` starts; `proof` says what is certain.
+    decisions forget, the best policies may have to be searched for, from `starts` starts; `proof` is what is proven.
     Where the best policies need tables that are too large, decisions recall what became known from `recall`
     decisions before them on (as many as fit), and `bounds` has what these policies lead to and what no policies
     exceed; `exact` refuses instead.
@@ -210,7 +210,7 @@ def _refuse_forbidden(diagram: InfluenceDiagram, codes: Mapping[str, int]) -> No
 
 
 def _explain_conflict(diagram: InfluenceDiagram, policies: Mapping[str, Policy], seen: Mapping[str, Label]) -> None:
-    """The network says which part of the evidence contradicts itself; decisions are open in the first one."""
+    """The error of the network, which names the contradictory part of the evidence."""
     for network in (diagram.network, network_under(diagram, policies, seen)):
         network.query(diagram.names[0], seen)
     raise ImpossibleEvidenceError("the evidence has probability 0", fix="take a part of it back")

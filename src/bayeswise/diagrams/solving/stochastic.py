@@ -84,7 +84,7 @@ class Comparison(Tabular):
         return max(0.0, self.best.utility - self.given.utility)
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """For the given policies and the best ones: utility, what is lost, and each decision in words."""
+        """For the given policies and the best ones: utility, regret, and each decision as text."""
         both = (self.given, self.best)
         rules = {
             name: [each.policy(name).in_words() if name in each.policies else "" for each in both]

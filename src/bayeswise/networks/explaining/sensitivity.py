@@ -144,18 +144,18 @@ def sensitivities(
     return sorted(_functions(network, target, found, places), key=lambda each: -round(each.impact, 12))
 
 
-def _functions(network: BeliefNetwork, target: int, found: Finding, places: Iterable[int]) -> Iterator[Sensitivity]:
+def _functions(network: BeliefNetwork, target: int, finding: Finding, places: Iterable[int]) -> Iterator[Sensitivity]:
     engine = network.engine
-    matters = graph.ancestors_of(network._parents, [target, *found.states, *found.likelihoods])
+    matters = graph.ancestors_of(network._parents, [target, *finding.states, *finding.likelihoods])
     own = [np.array(table) for table in network._tables]  # written to below; the tree reads them at each run
-    tree = engine.tree_of(own, [target], found)
+    tree = engine.tree_of(own, [target], finding)
     work = tree.n_cells * sum(own[place].size for place in places if place in matters)
     if work > _MOST_WORK:
         raise TooLargeError(
             f"the functions of {sum(own[place].size for place in places)} entries would take too long",
             fix="choose fewer tables: sensitivity(..., tables=[...])",
         )
-    codes, pairs = found.codes(len(network)), found.pairs()
+    codes, pairs = finding.codes(len(network)), finding.pairs()
 
     def run() -> tuple[FloatArray, float]:
         """P(query | evidence) and log P(evidence) with the tables as they are now."""
@@ -168,7 +168,7 @@ def _functions(network: BeliefNetwork, target: int, found: Finding, places: Iter
         for row, entries in enumerate(network._tables[place]):
             given = configuration([network._states[parent] for parent in above], row)
             codes_given = [network._states[p].code_of_equal(state) for p, state in zip(above, given, strict=True)]
-            seen = all(found.states.get(p, code) == code for p, code in zip(above, codes_given, strict=True))
+            seen = all(finding.states.get(p, code) == code for p, code in zip(above, codes_given, strict=True))
             if place in matters and seen and len(entries) > 1:
                 certain = _certain_rows(table, row, run)
             else:

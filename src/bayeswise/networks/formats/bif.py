@@ -138,13 +138,13 @@ def _probability(tokens: Tokens, draft: _Draft) -> None:
 
 
 def _parents(tokens: Tokens, draft: _Draft, name: str) -> list[str]:
-    found: dict[str, None] = {}
-    while not found or tokens.next != ")":
+    parents: dict[str, None] = {}
+    while not parents or tokens.next != ")":
         parent = _known(tokens, draft)
-        if parent in found:
+        if parent in parents:
             tokens.fail(f"the variable {name!r} has the parent {parent!r} twice", back=1)
-        found[parent] = None
-    return list(found)
+        parents[parent] = None
+    return list(parents)
 
 
 def _known(tokens: Tokens, draft: _Draft) -> str:

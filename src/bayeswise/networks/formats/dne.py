@@ -119,7 +119,7 @@ def _pass(tokens: Tokens, mark: str) -> None:
 
 # -- nodes ------------------------------------------------------------------------------------------------------
 def _described(name: str, blocks: Mapping[str, _Block], where: str) -> Description:
-    found = Description(name)
+    description = Description(name)
     kinds = {each: block.word("kind", "NATURE").upper() for each, block in blocks.items()}
     used = {each: block for each, block in blocks.items() if kinds[each] != "CONSTANT"}
     states = {each: _states(block, where) for each, block in used.items() if kinds[each] != "UTILITY"}
@@ -137,16 +137,18 @@ def _described(name: str, blocks: Mapping[str, _Block], where: str) -> Descripti
             raise SourceError(f"{where}: the table of {each!r} has more than {MOST_CELLS} cells")
         above = tuple(titles[parent] for parent in parents)
         if kinds[each] == "DECISION":
-            found.pieces.append(DescribedDecision(titles[each], tuple(states[each]), above))
+            description.pieces.append(DescribedDecision(titles[each], tuple(states[each]), above))
         elif kinds[each] == "UTILITY":
-            found.pieces.append(DescribedUtility(titles[each], above, _utilities(block, n_rows, where)))
+            description.pieces.append(DescribedUtility(titles[each], above, _utilities(block, n_rows, where)))
         elif kinds[each] == "NATURE":
-            found.pieces.append(Node(titles[each], states[each], _table(block, states[each], n_rows, where), above))
+            description.pieces.append(
+                Node(titles[each], states[each], _table(block, states[each], n_rows, where), above)
+            )
         else:
             raise SourceError(
                 f"{where}: the node {each!r} is of the kind {kinds[each]!r:.80}", fix="NATURE, DECISION or UTILITY"
             )
-    return found
+    return description
 
 
 def _title(block: _Block) -> str:

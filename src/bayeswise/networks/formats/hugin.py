@@ -59,19 +59,19 @@ def parse(text: str, where: str) -> Description:
 
 
 def _described(draft: _Draft, name: str, where: str) -> Description:
-    found = Description(name)
+    description = Description(name)
     for node, kind in draft.kinds.items():
         if node not in draft.given and kind != "decision":
             raise SourceError(f"{where}: the node {node!r} has no potential", fix="add one")
         above, table = draft.given.get(node, ([], None))
         title, parents = draft.titles[node], tuple(draft.titles[parent] for parent in above)
         if kind == "decision":
-            found.pieces.append(DescribedDecision(title, tuple(draft.states[node]), parents))
+            description.pieces.append(DescribedDecision(title, tuple(draft.states[node]), parents))
         elif kind == "utility":
-            found.pieces.append(DescribedUtility(title, parents, table.ravel()))
+            description.pieces.append(DescribedUtility(title, parents, table.ravel()))
         else:
-            found.pieces.append(Node(title, draft.states[node], table, parents))
-    return found
+            description.pieces.append(Node(title, draft.states[node], table, parents))
+    return description
 
 
 def _fields(tokens: Tokens) -> dict[str, list[str]]:
@@ -122,7 +122,7 @@ def _potential(tokens: Tokens, draft: _Draft) -> None:
     if n_cells > MOST_CELLS:
         tokens.fail(f"the table of {node!r} has more than {MOST_CELLS} cells", back=1)
     fields = _fields(tokens)
-    if draft.kinds[node] == "decision":  # its potential says what is known, and has no numbers
+    if draft.kinds[node] == "decision":  # its potential lists what is known, and has no numbers
         draft.given[node] = (parents, None)
         return
     numbers = tokens.numbers([word for word in fields.get("data", []) if word not in "()"])

@@ -92,36 +92,40 @@ class Engine:
         targets = [self.network.place(name) for name in names]
         if not names or len(set(targets)) < len(targets):
             raise ParameterError(f"a query is about different nodes; found {names}", fix="name each node once")
-        found = self.finding(evidence, soft)
-        free = [target for target in targets if target not in found.states]
-        tree = self.tree(free, found)
-        cells, log_evidence = tree.posterior(found.codes(len(self._sizes)), found.pairs())
+        finding = self.finding(evidence, soft)
+        free = [target for target in targets if target not in finding.states]
+        tree = self.tree(free, finding)
+        cells, log_evidence = tree.posterior(finding.codes(len(self._sizes)), finding.pairs())
         if log_evidence == -math.inf:
-            raise self._conflict(found)
-        cells = self._with_observed(targets, found, cells)
+            raise self._conflict(finding)
+        cells = self._with_observed(targets, finding, cells)
         states = [self.network._states[target] for target in targets]
-        return Distribution(names, states, cells, log_evidence + found.log_scale)
+        return Distribution(names, states, cells, log_evidence + finding.log_scale)
 
     def marginals(self, evidence: Evidence | None = None, soft: Soft | None = None) -> dict[str, Distribution]:
         """P(node | evidence) of every node, by messages up and down one tree; one by one where that is too large."""
         return self.marginals_given(self.finding(evidence, soft))
 
-    def marginals_given(self, found: Finding) -> dict[str, Distribution]:
+    def marginals_given(self, finding: Finding) -> dict[str, Distribution]:
         """The same for evidence that is coded already."""
-        free = [node for node in range(len(self.network)) if node not in found.states]
+        free = [node for node in range(len(self.network)) if node not in finding.states]
         if self._small_tree is not None:
-            cells, log_evidence = self._small_tree.marginals(free, [-1] * len(self._sizes), self._as_likelihoods(found))
+            cells, log_evidence = self._small_tree.marginals(
+                free, [-1] * len(self._sizes), self._as_likelihoods(finding)
+            )
         else:
             try:
-                tree = self._tree_of_all(found)
+                tree = self._tree_of_all(finding)
             except TooLargeError:
-                return self._single_marginals(found)
-            cells, log_evidence = tree.marginals(free, found.codes(len(self._sizes)), found.pairs())
+                return self._single_marginals(finding)
+            cells, log_evidence = tree.marginals(free, finding.codes(len(self._sizes)), finding.pairs())
         if log_evidence == -math.inf:
-            raise self._conflict(found)
+            raise self._conflict(finding)
         ends = np.cumsum([self._sizes[node] for node in free])[:-1]
         parts = dict(zip(free, np.split(cells, ends), strict=True)) if free else {}
-        return {name: self._marginal(node, found, parts, log_evidence) for node, name in enumerate(self.network.names)}
+        return {
+            name: self._marginal(node, finding, parts, log_evidence) for node, name in enumerate(self.network.names)
+        }
 
     @cached_property
     def _small_tree(self) -> _kernels.JunctionTree | None:
@@ -134,11 +138,11 @@ class Engine:
             return None
         return tree if tree.n_cells <= _SMALL_TREE else None
 
-    def _as_likelihoods(self, found: Finding) -> list[tuple[int, FloatArray]]:
+    def _as_likelihoods(self, finding: Finding) -> list[tuple[int, FloatArray]]:
         """An observed state as 1 for itself and 0 for the others."""
         return [
-            *((node, self._certain(node, state)) for node, state in found.states.items()),
-            *found.likelihoods.items(),
+            *((node, self._certain(node, state)) for node, state in finding.states.items()),
+            *finding.likelihoods.items(),
         ]
 
     def _certain(self, node: int, state: int) -> FloatArray:
@@ -146,31 +150,31 @@ class Engine:
         cells[state] = 1.0
         return cells
 
-    def _single_marginals(self, found: Finding) -> dict[str, Distribution]:
+    def _single_marginals(self, finding: Finding) -> dict[str, Distribution]:
         """Each node from a tree of its own, of the ancestors of queried and observed nodes, which is not kept."""
         answers: dict[str, Distribution] = {}
         for node, name in enumerate(self.network.names):
-            targets = [] if node in found.states else [node]
-            relevant = graph.ancestors_of(self._parents, [*targets, *found.states, *found.likelihoods])
-            tree = self._made(relevant, found.states, targets, True, False)
-            cells, log_evidence = tree.posterior(found.codes(len(self._sizes)), found.pairs())
+            targets = [] if node in finding.states else [node]
+            relevant = graph.ancestors_of(self._parents, [*targets, *finding.states, *finding.likelihoods])
+            tree = self._made(relevant, finding.states, targets, True, False)
+            cells, log_evidence = tree.posterior(finding.codes(len(self._sizes)), finding.pairs())
             if log_evidence == -math.inf:
-                raise self._conflict(found)
-            answers[name] = self._marginal(node, found, {node: cells}, log_evidence)
+                raise self._conflict(finding)
+            answers[name] = self._marginal(node, finding, {node: cells}, log_evidence)
         return answers
 
     def _marginal(
-        self, node: int, found: Finding, parts: Mapping[int, FloatArray], log_evidence: float
+        self, node: int, finding: Finding, parts: Mapping[int, FloatArray], log_evidence: float
     ) -> Distribution:
-        observed = found.states.get(node)
+        observed = finding.states.get(node)
         cells = parts[node] if observed is None else self._certain(node, observed)
         name, states = self.network.names[node], self.network._states[node]
-        return Distribution((name,), (states,), cells, log_evidence + found.log_scale)
+        return Distribution((name,), (states,), cells, log_evidence + finding.log_scale)
 
-    def _tree_of_all(self, found: Finding) -> _kernels.JunctionTree:
-        key = ("all", tuple(found.states))
-        order = self._order_of_all if found.states and key not in self._plans else ()
-        return self._compiled(key, range(len(self._sizes)), found.states, [], False, False, order)
+    def _tree_of_all(self, finding: Finding) -> _kernels.JunctionTree:
+        key = ("all", tuple(finding.states))
+        order = self._order_of_all if finding.states and key not in self._plans else ()
+        return self._compiled(key, range(len(self._sizes)), finding.states, [], False, False, order)
 
     @cached_property
     def _order_of_all(self) -> Sequence[int]:
@@ -187,30 +191,30 @@ class Engine:
 
     def log_evidence(self, evidence: Evidence, soft: Soft | None = None) -> float:
         """log P(evidence), minus infinity where it is impossible."""
-        found = self.finding(evidence, soft)
-        return self._log_evidence(found) + found.log_scale
+        finding = self.finding(evidence, soft)
+        return self._log_evidence(finding) + finding.log_scale
 
     def most_probable(
         self, evidence: Evidence | None = None, nodes: Iterable[str] | None = None, soft: Soft | None = None
     ) -> Explanation:
         """The states of greatest probability: of all nodes, or of some with the others summed out."""
-        found = self.finding(evidence, soft)
+        finding = self.finding(evidence, soft)
         names = self.network.names if nodes is None else tuple(names_of(nodes))
         targets = [self.network.place(name) for name in names]
-        free = [target for target in targets if target not in found.states]
-        relevant = graph.ancestors_of(self._parents, [*free, *found.states, *found.likelihoods])
-        whole = relevant <= {*free, *found.states}
-        key = ("best", tuple(free), tuple(found.states), tuple(found.likelihoods))
-        tree = self._compiled(key, relevant, found.states, [] if whole else free, False, whole)
-        best, log_joint = tree.best(found.codes(len(self._sizes)), found.pairs())
+        free = [target for target in targets if target not in finding.states]
+        relevant = graph.ancestors_of(self._parents, [*free, *finding.states, *finding.likelihoods])
+        whole = relevant <= {*free, *finding.states}
+        key = ("best", tuple(free), tuple(finding.states), tuple(finding.likelihoods))
+        tree = self._compiled(key, relevant, finding.states, [] if whole else free, False, whole)
+        best, log_joint = tree.best(finding.codes(len(self._sizes)), finding.pairs())
         if log_joint == -math.inf:
-            raise self._conflict(found)
+            raise self._conflict(finding)
         states = {
-            name: self.network._states[node][found.states.get(node, best[node])]
+            name: self.network._states[node][finding.states.get(node, best[node])]
             for name, node in zip(names, targets, strict=True)
         }
-        log_given = self._log_evidence(found)
-        return Explanation(states, log_joint + found.log_scale, min(0.0, log_joint - log_given))
+        log_given = self._log_evidence(finding)
+        return Explanation(states, log_joint + finding.log_scale, min(0.0, log_joint - log_given))
 
     # -- evidence ---------------------------------------------------------------------------------------------
     def finding(self, evidence: Evidence | None, soft: Soft | None = None) -> Finding:
@@ -235,16 +239,16 @@ class Engine:
                 likelihoods[node] = likelihood / top
         return Finding(dict(sorted(states.items())), dict(sorted(likelihoods.items())), log_scale)
 
-    def _log_evidence(self, found: Finding) -> float:
-        if not found.states and not found.likelihoods:
+    def _log_evidence(self, finding: Finding) -> float:
+        if not finding.states and not finding.likelihoods:
             return 0.0
-        _, log_evidence = self.tree([], found).posterior(found.codes(len(self._sizes)), found.pairs())
+        _, log_evidence = self.tree([], finding).posterior(finding.codes(len(self._sizes)), finding.pairs())
         return float(log_evidence)
 
-    def _conflict(self, found: Finding) -> ImpossibleEvidenceError:
+    def _conflict(self, finding: Finding) -> ImpossibleEvidenceError:
         """The error that names a smallest part of the evidence which is impossible by itself."""
-        states, likelihoods = dict(found.states), dict(found.likelihoods)
-        for node in [*found.states, *found.likelihoods]:
+        states, likelihoods = dict(finding.states), dict(finding.likelihoods)
+        for node in [*finding.states, *finding.likelihoods]:
             fewer = Finding(
                 {k: v for k, v in states.items() if k != node},
                 {k: v for k, v in likelihoods.items() if k != node},
@@ -261,28 +265,28 @@ class Engine:
             fix="take one of these back, or give the tables a small probability for it",
         )
 
-    def _with_observed(self, targets: Sequence[int], found: Finding, cells: FloatArray) -> FloatArray:
+    def _with_observed(self, targets: Sequence[int], finding: Finding, cells: FloatArray) -> FloatArray:
         """The joint of all targets from that of the free ones: an observed one has all mass in its state."""
-        if not any(target in found.states for target in targets):
+        if not any(target in finding.states for target in targets):
             return cells
         cells = cells if cells.size else np.ones(1)
         n_cells = math.prod(self._sizes[target] for target in targets)
         places = np.zeros(1, dtype=np.int64)
         for target in targets:
-            states = [found.states[target]] if target in found.states else list(range(self._sizes[target]))
+            states = [finding.states[target]] if target in finding.states else list(range(self._sizes[target]))
             places = (places[:, None] * self._sizes[target] + np.array(states)).ravel()
         whole = np.zeros(n_cells)
         whole[places] = cells
         return whole
 
     # -- compiling --------------------------------------------------------------------------------------------
-    def tree(self, targets: Sequence[int], found: Finding) -> _kernels.JunctionTree:
+    def tree(self, targets: Sequence[int], finding: Finding) -> _kernels.JunctionTree:
         """The tree whose root is the joint of the targets, observed nodes cut out."""
-        key = ("root", tuple(targets), tuple(found.states), tuple(found.likelihoods))
+        key = ("root", tuple(targets), tuple(finding.states), tuple(finding.likelihoods))
         if key in self._plans:
             return self._plans[key]
-        relevant = graph.ancestors_of(self._parents, [*targets, *found.states, *found.likelihoods])
-        return self._compiled(key, relevant, found.states, list(targets), True, False)
+        relevant = graph.ancestors_of(self._parents, [*targets, *finding.states, *finding.likelihoods])
+        return self._compiled(key, relevant, finding.states, list(targets), True, False)
 
     def _compiled(
         self,
@@ -302,12 +306,12 @@ class Engine:
         self._plans[key] = tree
         return tree
 
-    def tree_of(self, tables: Sequence[FloatArray], targets: list[int], found: Finding) -> _kernels.JunctionTree:
+    def tree_of(self, tables: Sequence[FloatArray], targets: list[int], finding: Finding) -> _kernels.JunctionTree:
         """A tree like `tree`, made for other tables of the same shapes, which it reads anew at every run; not kept."""
         parents = [list(above) for above in self.network._parents]  # the tables are expanded, so no chains
-        relevant = graph.ancestors_of(parents, [*targets, *found.states, *found.likelihoods])
+        relevant = graph.ancestors_of(parents, [*targets, *finding.states, *finding.likelihoods])
         expanded = _kernels.NetworkTables(self._sizes[: len(parents)], parents, tables)
-        return self._made(relevant, found.states, targets, True, False, expanded)
+        return self._made(relevant, finding.states, targets, True, False, expanded)
 
     @cached_property
     def _network_tables(self) -> _kernels.NetworkTables:

@@ -55,16 +55,16 @@ def gibbs(
     The standard error is that of the mean of the chains' means; `r_hat` near 1 means that the chains agree.
     """
     target = network.place(node)
-    found = network.engine.finding(evidence, soft)
-    if target in found.states:
+    finding = network.engine.finding(evidence, soft)
+    if target in finding.states:
         raise ParameterError(f"node {node!r} is observed", fix="choose another node")
     if n_rows < 10 * N_CHAINS:
         raise ParameterError(
             f"n_rows is {n_rows}", fix=f"choose {10 * N_CHAINS} or more, 10 for each of {N_CHAINS} chains"
         )
-    scopes = _scopes(network, found)
-    blocks = _blocks(network, found, scopes)
-    chains = _first_states(network, found, seed)
+    scopes = _scopes(network, finding)
+    blocks = _blocks(network, finding, scopes)
+    chains = _first_states(network, finding, seed)
     place = next(k for k, block in enumerate(blocks) if target in block)
     sums, squares = _run(network, blocks, scopes, chains, (place, target), -(-n_rows // N_CHAINS), seed)
     return _estimate(network, target, sums, squares, -(-n_rows // N_CHAINS))

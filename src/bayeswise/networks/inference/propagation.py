@@ -38,16 +38,16 @@ class Factor:
     owner: int  # the node whose table it is; -1 for a likelihood
 
 
-def factors_of(network: BeliefNetwork, found: Finding, nodes: Iterable[int] | None = None) -> list[Factor]:
+def factors_of(network: BeliefNetwork, finding: Finding, nodes: Iterable[int] | None = None) -> list[Factor]:
     """The tables of `nodes` (of all by default) and the likelihoods, without those that have no free node left."""
     factors = []
     for node in range(len(network)) if nodes is None else nodes:
         scope = [*network._parents[node], node]
         cells = network._tables[node].reshape([len(network._states[each]) for each in scope])
-        cut = cells[tuple(found.states.get(each, slice(None)) for each in scope)]
-        free = tuple(each for each in scope if each not in found.states)
+        cut = cells[tuple(finding.states.get(each, slice(None)) for each in scope)]
+        free = tuple(each for each in scope if each not in finding.states)
         factors.append(Factor(np.array(cut, order="C"), free, node))
-    factors += [Factor(likelihood, (node,), -1) for node, likelihood in found.likelihoods.items()]
+    factors += [Factor(likelihood, (node,), -1) for node, likelihood in finding.likelihoods.items()]
     return [factor for factor in factors if factor.nodes]
 
 
@@ -137,13 +137,13 @@ def _normalised(log_product: FloatArray, impossible: BoolArray) -> FloatArray:
 def propagate(network: BeliefNetwork, node: str, evidence: Evidence | None, soft: Soft | None) -> Estimate:
     """P(node | evidence) by messages; exact in a network where each two nodes are joined by one path at most."""
     target = network.place(node)
-    found = network.engine.finding(evidence, soft)
+    finding = network.engine.finding(evidence, soft)
     labels = network._states[target].labels
-    if target in found.states:
-        belief = np.eye(len(labels))[found.states[target]]
+    if target in finding.states:
+        belief = np.eye(len(labels))[finding.states[target]]
         return Estimate.of(node, labels, belief, np.zeros(len(labels)), method="loopy")
-    relevant = graph.ancestors_of(network._parents, [target, *found.states, *found.likelihoods])
-    factors = factors_of(network, found, sorted(relevant, key=network.order.index))
+    relevant = graph.ancestors_of(network._parents, [target, *finding.states, *finding.likelihoods])
+    factors = factors_of(network, finding, sorted(relevant, key=network.order.index))
     messages = Messages(factors)
     messages.propagate()
     converged = messages.change < TOLERANCE

@@ -57,7 +57,7 @@ def sample_codes(network: BeliefNetwork, n_rows: int, generator: np.random.Gener
 def weighted(
     network: BeliefNetwork,
     n_rows: int,
-    found: Finding,
+    finding: Finding,
     generator: np.random.Generator,
     *,
     nodes: Container[int] | None = None,
@@ -74,16 +74,16 @@ def weighted(
             continue
         row = table_rows(network, node, codes)
         table = network._tables[node]
-        if node in found.states:
-            codes[:, node] = found.states[node]
-            log_weight += log(table[:, found.states[node]])[row]
+        if node in finding.states:
+            codes[:, node] = finding.states[node]
+            log_weight += log(table[:, finding.states[node]])[row]
             continue
         drawn_from = table if proposal is None else proposal.get(node, table)
         codes[:, node] = _drawn(drawn_from, row, generator.random(n_rows))
         if drawn_from is not table:
             log_weight += log(table[row, codes[:, node]]) - log(drawn_from[row, codes[:, node]])
-        if node in found.likelihoods:
-            log_weight += log(found.likelihoods[node])[codes[:, node]]
+        if node in finding.likelihoods:
+            log_weight += log(finding.likelihoods[node])[codes[:, node]]
     return codes, log_weight
 
 
@@ -143,16 +143,16 @@ def estimate(
     whole_number(n_rows, "n_rows")
     method = "importance" if adapted else "likelihood-weighting"
     target = network.place(node)
-    found = network.engine.finding(evidence, soft)
-    relevant = graph.ancestors_of(network._parents, [target, *found.states, *found.likelihoods])
-    proposal = adapted_proposal(network, found) if adapted else {}
+    finding = network.engine.finding(evidence, soft)
+    relevant = graph.ancestors_of(network._parents, [target, *finding.states, *finding.likelihoods])
+    proposal = adapted_proposal(network, finding) if adapted else {}
     generator = np.random.default_rng(seed)
     sums = _WeightedSums(len(network._states[target]))
     for start in range(0, n_rows, _BLOCK_ROWS):
         size = min(_BLOCK_ROWS, n_rows - start)
-        codes, log_weight = weighted(network, size, found, generator, nodes=relevant, proposal=proposal)
+        codes, log_weight = weighted(network, size, finding, generator, nodes=relevant, proposal=proposal)
         agrees = log_weight > -math.inf
-        sums.add(_given_blanket(network, target, codes[agrees], found, relevant), log_weight[agrees])
+        sums.add(_given_blanket(network, target, codes[agrees], finding, relevant), log_weight[agrees])
     if sums.total == 0.0:
         raise TooFewRowsError(
             f"none of {n_rows} sampled rows agrees with the evidence, which is impossible or very rare",
@@ -164,9 +164,9 @@ def estimate(
         node,
         network._states[target].labels,
         p,
-        np.zeros_like(p) if target in found.states else error,
+        np.zeros_like(p) if target in finding.states else error,
         method=method,
-        log_evidence=sums.log_total() - math.log(n_rows) + found.log_scale,
+        log_evidence=sums.log_total() - math.log(n_rows) + finding.log_scale,
         effective_rows=effective,
         notes=few_rows_note(effective, n_rows),
     )
@@ -179,14 +179,14 @@ def few_rows_note(effective: float, n_rows: int) -> tuple[str, ...]:
     return (f"only {effective:.3g} effective rows of {n_rows}: the error may be larger than stated; take more rows",)
 
 
-def adapted_proposal(network: BeliefNetwork, found: Finding) -> dict[int, FloatArray]:
+def adapted_proposal(network: BeliefNetwork, finding: Finding) -> dict[int, FloatArray]:
     """Tables for ancestors of the evidence: P(node | parents) times the message from below, bounded away from 0."""
-    if not found.states and not found.likelihoods:
+    if not finding.states and not finding.likelihoods:
         return {}
-    above = graph.ancestors_of(network._parents, [*found.states, *found.likelihoods])
-    messages = Messages(factors_of(network, found, [node for node in network.order if node in above]))
+    above = graph.ancestors_of(network._parents, [*finding.states, *finding.likelihoods])
+    messages = Messages(factors_of(network, finding, [node for node in network.order if node in above]))
     messages.propagate(_SWEEPS, tolerance=1e-3)
-    free = [node for node in above if node not in found.states]
+    free = [node for node in above if node not in finding.states]
     return {node: _tilted(network._tables[node], messages.from_below(node)) for node in free}
 
 
@@ -203,15 +203,15 @@ def _tilted(table: FloatArray, from_below: FloatArray) -> FloatArray:
 
 
 def _given_blanket(
-    network: BeliefNetwork, target: int, codes: CodeArray, found: Finding, relevant: Container[int]
+    network: BeliefNetwork, target: int, codes: CodeArray, finding: Finding, relevant: Container[int]
 ) -> FloatArray:
     """(n_rows, n_states) P(target | all other nodes): the product of the tables that it is in, normalised."""
     n_states = len(network._states[target])
-    if target in found.states:
-        return np.broadcast_to(np.eye(n_states)[found.states[target]], (len(codes), n_states))
+    if target in finding.states:
+        return np.broadcast_to(np.eye(n_states)[finding.states[target]], (len(codes), n_states))
     log_p = log(network._tables[target])[table_rows(network, target, codes)]
-    if target in found.likelihoods:
-        log_p += log(found.likelihoods[target])
+    if target in finding.likelihoods:
+        log_p += log(finding.likelihoods[target])
     for child in graph.children_of(network._parents)[target]:
         if child not in relevant:
             continue  # summed out, it has no effect

@@ -222,6 +222,6 @@ def _found(table: CountedTable, search: GraphSearch) -> Search:
     if not in_order and (search.method != "hill-climbing" or search.restarts is None):
         raise ParameterError(
             "the rows are too many and too different for one machine, and each step of a search is a pass over them",
-            fix="say method='hill-climbing' with restarts=0 (--method hill-climbing --restarts 0), or 'chow-liu'",
+            fix="use method='hill-climbing' with restarts=0 (--method hill-climbing --restarts 0), or 'chow-liu'",
         )
     return search.step_by_step(AskedScores(table, search.score, smoothing=search.smoothing))

@@ -165,7 +165,7 @@ def resampled(
 
 
 def _drawn(rows: CodedRows, seed: list[int]) -> CodedRows:
-    """As many rows, drawn with replacement; as often as their weight says where they have one."""
+    """As many rows, drawn with replacement; by their weights where they have some."""
     generator, n_rows = np.random.default_rng(seed), len(rows.codes)
     if rows.weights is None:
         times = generator.multinomial(n_rows, np.full(n_rows, 1.0 / max(n_rows, 1)))
@@ -289,6 +289,6 @@ def edge_probabilities(
         exact = edge_posteriors(scores, rules, progress=progress)
         return EdgeProbabilities(rows.names, exact, np.zeros_like(exact), ("summed over all orders",))
     options: dict[str, Any] = {"chains": chains, "tolerance": tolerance, "most_orders": most_orders, "seed": seed}
-    found = sampled_edges(scores, rules, **options, progress=progress)
-    notes = found.described()
-    return EdgeProbabilities(rows.names, found.probability, found.standard_error, notes, found.converged)
+    sampled = sampled_edges(scores, rules, **options, progress=progress)
+    notes = sampled.described()
+    return EdgeProbabilities(rows.names, sampled.probability, sampled.standard_error, notes, sampled.converged)

@@ -132,8 +132,8 @@ class Question:
     # -- answers ------------------------------------------------------------------------------------------------
     def distribution(self) -> Distribution:
         """P(nodes with states | evidence)."""
-        found = self.states.query([self.network.names[node] for node in self.nodes], self.evidence)
-        return Distribution(found.nodes, found.states, found.cells, found.log_evidence + self.log_scale)
+        answer = self.states.query([self.network.names[node] for node in self.nodes], self.evidence)
+        return Distribution(answer.nodes, answer.states, answer.cells, answer.log_evidence + self.log_scale)
 
     def log_evidence(self) -> float:
         """log of the density of the observed numbers, times the probability of the observed states."""
@@ -164,9 +164,9 @@ class Question:
 
     def mixture(self) -> NormalMixture:
         """The distribution of one number."""
-        found = self.moments()
-        stddevs = np.sqrt(found.covariances[:, 0, 0])
-        return NormalMixture(found.nodes[0], found.weights, found.means[:, 0], stddevs, found.log_evidence)
+        moments = self.moments()
+        stddevs = np.sqrt(moments.covariances[:, 0, 0])
+        return NormalMixture(moments.nodes[0], moments.weights, moments.means[:, 0], stddevs, moments.log_evidence)
 
 
 def configurations_of(network: MixedNetwork, part: Component) -> CodeArray:

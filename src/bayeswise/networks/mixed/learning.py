@@ -57,7 +57,7 @@ def learn(
     The graph is given (`parents`), found by hill climbing with a score ("auto"), or by tests of independence at level
     `alpha` (`method="pc"`); a number is never the parent of a state.
     Lines are those of greatest likelihood; where a configuration of states has too few rows for its own line, it takes
-    that of all rows, which `notes` say. `missing="drop"` leaves out rows with a missing cell.
+    that of all rows, with a note. `missing="drop"` leaves out rows with a missing cell.
 
     >>> rows = {"kind": ["a", "b"] * 20, "x": [float(n % 7) for n in range(40)]}
     >>> rows["y"] = [2.0 * x + n % 3 for n, x in enumerate(rows["x"])]

@@ -106,11 +106,11 @@ class ScatterByStates:
             which, n_groups = self._rows.groups(key)
             shown, codes = np.unique(which, return_inverse=True)
             groups: CodeArray = codes.ravel().astype(np.int32)
-            found = Scatter.of(self._rows.values, groups, len(shown), self._rows.coded.weights)
-            d = found.n_columns
+            scatter = Scatter.of(self._rows.values, groups, len(shown), self._rows.coded.weights)
+            d = scatter.n_columns
             weights, means, covariances = np.zeros(n_groups), np.zeros((n_groups, d)), np.zeros((n_groups, d, d))
-            weights[shown] = found.weight.to_floats()
-            means[shown], covariances[shown] = found.mean(), found.covariance()
+            weights[shown] = scatter.weight.to_floats()
+            means[shown], covariances[shown] = scatter.mean(), scatter.covariance()
             self._found[key] = weights, means, covariances
         return self._found[key]
 

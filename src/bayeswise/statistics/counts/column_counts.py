@@ -217,7 +217,9 @@ def counted_by_place(
         part = codes[rows].astype(np.int64)
         group = np.zeros(len(part), np.int64) if groups is None else groups[rows].astype(np.int64)
         if ((part < -1) | (part >= levels.sizes)).any():
-            _kernels.counts(codes[rows], levels.sizes, np.minimum(group, 0).astype(np.int32), 1, None)  # says which
+            _kernels.counts(
+                codes[rows], levels.sizes, np.minimum(group, 0).astype(np.int32), 1, None
+            )  # raises the error
         kept = np.flatnonzero(group >= 0)
         slots = np.where(part >= 0, part, levels.sizes) + levels.starts  # missing cells come last
         places = (group[kept, None] * levels.n_slots + slots[kept]).ravel()

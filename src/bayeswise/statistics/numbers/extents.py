@@ -121,7 +121,7 @@ class Extents(Additive):
         mine, theirs = (e.weight.scatter_to(at, len(keys)) for e, at in zip((self, other), places, strict=True))
         return keys, mine, theirs
 
-    # -- what it says -----------------------------------------------------------------------------------------
+    # -- derived values ---------------------------------------------------------------------------------------
     def span(self, column: int) -> Span | None:
         """Where the least and the largest value of a column are; None without a value."""
         first, last = np.searchsorted(self.keys, [column * _OF_COLUMN, (column + 1) * _OF_COLUMN])

@@ -56,9 +56,9 @@ class PatternScatter:
         cls, values: FloatArray, groups: CodeArray | None = None, n_groups: int = 1, weights: FloatArray | None = None
     ) -> PatternScatter:
         """The scatter of some rows; a negative group is left out, a weight of k counts as k rows."""
-        found = Scatter.of(values, groups, n_groups, weights)
-        complete = Scatter(found.weight, found.total, found.cross, found.incomplete - found.incomplete)
-        if found.incomplete.is_zero().all():
+        scatter = Scatter.of(values, groups, n_groups, weights)
+        complete = Scatter(scatter.weight, scatter.total, scatter.cross, scatter.incomplete - scatter.incomplete)
+        if scatter.incomplete.is_zero().all():
             return cls(complete)
         missing = np.isnan(values)
         rows = np.flatnonzero(missing.any(axis=1) & _present(len(values), groups, weights))

@@ -8,7 +8,7 @@ capacity.py  at most N rows in an action
 explain.py  why a case is answered as it is, and what would change that
 trust.py    whether posteriors are calibrated
 label.py    one case after the other, with a journal
-network.py  beliefs under evidence, why they are so, effects of interventions
+network.py  beliefs under evidence, reasons for them, effects of interventions
 network_changes.py  edits and learning of networks
 diagram.py  decisions and utilities, solved
 """

@@ -88,19 +88,19 @@ def routes(bench: Bench) -> APIRouter:
             raise CostError(f"{quoted(request.table)} has no rows", fix="choose another table")
         by_text = {str(action): action for action in decisions.actions}
         at_most = {by_text.get(name, name): _most(name, limit) for name, limit in request.at_most.items()}
-        found = within_capacity(decisions, at_most)
+        within = within_capacity(decisions, at_most)
         counts, before = (
-            np.bincount(each.best, minlength=len(decisions.actions)) for each in (found.decisions, decisions)
+            np.bincount(each.best, minlength=len(decisions.actions)) for each in (within.decisions, decisions)
         )
         return LimitedView(
             rows=len(decisions),
-            moved=found.n_moved,
-            expected=float(found.decisions.least_cost.mean()),
+            moved=within.n_moved,
+            expected=float(within.decisions.least_cost.mean()),
             unlimited=float(decisions.least_cost.mean()),
-            paid=_paid(bench, request, decision, found),
+            paid=_paid(bench, request, decision, within),
             actions=[
                 LimitedAction(
-                    action=str(action), rows=int(counts[k]), unlimited=int(before[k]), price=found.price.get(action)
+                    action=str(action), rows=int(counts[k]), unlimited=int(before[k]), price=within.price.get(action)
                 )
                 for k, action in enumerate(decisions.actions)
             ],
@@ -119,13 +119,13 @@ def _most(action: str, limit: Limit) -> int | float:
     return limit.rows
 
 
-def _paid(bench: Bench, request: LimitedRequest, decision: DecisionFile, found: Limited) -> PaidView | None:
+def _paid(bench: Bench, request: LimitedRequest, decision: DecisionFile, within: Limited) -> PaidView | None:
     rows = rows_of(bench, request.model, request.table)
     if not rows.has_truth or rows.known.how != AS_IT_IS:
         return None
     model = bench.model_of_classes(request.model)
     free = evaluation_of(rows.known, decision.costs.aligned(model.classes), opened(bench, request.table, model))
-    best = found.decisions.best[rows.known.kept]
+    best = within.decisions.best[rows.known.kept]
     paid = replace(free, decisions=replace(free.decisions, best=best)).cost_per_case
     return PaidView(mean=paid.mean, low=paid.low, high=paid.high, interval=free.interval)
 

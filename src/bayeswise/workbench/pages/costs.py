@@ -52,7 +52,7 @@ class RowsView(Message):
 
 
 class DecisionDocument(Message):
-    """What a decision.toml says: costs of actions in states, as numbers or as formulas over columns."""
+    """The content of a decision.toml: costs of actions in states, as numbers or as formulas over columns."""
 
     target: Name | None = None
     reject: Name | None = None
@@ -75,7 +75,7 @@ class PieceView(Message):
 
 
 class DecisionView(Message):
-    """A decision, what is probably not meant in it, and where each action is best if there are two states."""
+    """A decision, its warnings, and where each action is best if there are two states."""
 
     file: str | None
     version: str | None
@@ -122,18 +122,18 @@ def routes(bench: Bench) -> APIRouter:
         decision: Annotated[FileName | None, Query()] = None,
     ) -> RowsView:
         """What the posteriors of a table look like as bytes; a decision may have a prior of its own."""
-        found = rows_of(bench, model, table, decision)
+        table_rows = rows_of(bench, model, table, decision)
         return RowsView(
             model=model,
             table=table,
-            rows=len(found.known.truth),
-            states=[str(state) for state in found.known.states],
-            prior=found.prior.tolist(),
-            prior_of_decision=found.shifted,
-            columns=list(found.columns),
-            has_truth=found.has_truth,
-            how=found.known.how,
-            bytes=len(found.data),
+            rows=len(table_rows.known.truth),
+            states=[str(state) for state in table_rows.known.states],
+            prior=table_rows.prior.tolist(),
+            prior_of_decision=table_rows.shifted,
+            columns=list(table_rows.columns),
+            has_truth=table_rows.has_truth,
+            how=table_rows.known.how,
+            bytes=len(table_rows.data),
             same_as=same_decisions(bench, EvaluateRequest(model=model, table=table, decision=decision)),
         )
 
@@ -154,15 +154,15 @@ def routes(bench: Bench) -> APIRouter:
     def evaluate(request: EvaluateRequest) -> EvaluationView:
         """What decisions cost per case on rows whose state is known, with intervals."""
         fitted = bench.model_of_classes(request.model)
-        found = rows_of(bench, request.model, request.table, request.decision)
-        if not found.has_truth:
+        table_rows = rows_of(bench, request.model, request.table, request.decision)
+        if not table_rows.has_truth:
             raise CostError(f"{request.table!r} does not have the target", fix="choose rows whose state is known")
         costs: Any = (
             None if request.costs is None else costs_of(DecisionDocument(costs=request.costs)).aligned(fitted.classes)
         )
         if costs is None and request.decision is not None:
             costs = bench.decision(request.decision, fitted).costs
-        evaluation = evaluation_of(found.known, costs, opened(bench, request.table, fitted))
+        evaluation = evaluation_of(table_rows.known, costs, opened(bench, request.table, fitted))
         return EvaluationView(
             facts=evaluation.to_dict(),
             same_as=same_decisions(bench, request),
@@ -183,12 +183,12 @@ def routes(bench: Bench) -> APIRouter:
 
     @router.post("/decision/check")
     def check(document: DecisionDocument) -> DecisionView:
-        """What a decision says, without writing it."""
+        """The view of a decision, without writing it."""
         return decision_view(document, None, None)
 
     @router.put("/decision")
     def save(request: SaveRequest) -> DecisionView:
-        """Write a decision file, unless somebody else changed it since it was read."""
+        """Write a decision file, unless it has changed since it was read."""
         if not request.file.endswith(".toml"):
             raise CostError(f"{request.file!r} does not end in .toml", fix="name it NAME.toml")
         view = decision_view(request.document, request.file, None)  # what cannot be read is not written
@@ -200,17 +200,17 @@ def routes(bench: Bench) -> APIRouter:
 
 def same_decisions(bench: Bench, request: EvaluateRequest) -> SameAs:
     """What the costs do to the rows: checked where the states are known, else decided; costs may have no file yet."""
-    found = rows_of(bench, request.model, request.table, request.decision)
+    table_rows = rows_of(bench, request.model, request.table, request.decision)
     file, costs, first = request.decision, None, ""
     if file is not None:
         costs = Code(call("bw.Costs.read", file))
     if request.costs is not None:
         file = file or "decision.toml"
         costs, first = Code(repr(request.costs)), f"# when these costs are saved as {file}:\n"
-    states = [state.item() if isinstance(state, np.generic) else state for state in found.known.states]
-    prior = dict(zip(states, found.prior.tolist(), strict=True)) if found.shifted else None
-    if found.has_truth:
-        leave = "loo" if found.known.how == "leave-one-out" else None
+    states = [state.item() if isinstance(state, np.generic) else state for state in table_rows.known.states]
+    prior = dict(zip(states, table_rows.prior.tolist(), strict=True)) if table_rows.shifted else None
+    if table_rows.has_truth:
+        leave = "loo" if table_rows.known.how == "leave-one-out" else None
         line = shell("check", request.model, request.table, options={"--costs": file, "--cv": leave})
         answer = call("bw.evaluate", Code("model"), request.table, costs=costs, cv=leave, prior=prior)
     elif costs is not None:
@@ -228,7 +228,7 @@ def same_decisions(bench: Bench, request: EvaluateRequest) -> SameAs:
 
 
 class RowsOfTable:
-    """The posteriors of a table, and what belongs to them."""
+    """The posteriors of a table with its weights, columns of numbers and true states."""
 
     def __init__(
         self, known: HeldOut, columns: dict[str, Any], has_truth: bool, prior: FloatArray, *, shifted: bool = False
@@ -252,16 +252,16 @@ def rows_of(bench: Bench, model: str, table: str, decision: str | None = None) -
     """
     fitted = bench.model_of_classes(model)
     files = (bench.workspace.file(table),)
-    found = bench.workspace.remembered(
+    table_rows = bench.workspace.remembered(
         bench.workspace.file(model), "rows", lambda: _rows_of(bench, fitted, table), also=files
     )
     prior = None if decision is None else bench.decision(decision, fitted).prior_of(fitted.classes)
-    if prior is None or found.known.how == "leave-one-out":
-        return found
+    if prior is None or table_rows.known.how == "leave-one-out":
+        return table_rows
 
     def shifted() -> RowsOfTable:
-        known = found.known.under(found.prior, prior)
-        return RowsOfTable(known, found.columns, found.has_truth, prior, shifted=True)
+        known = table_rows.known.under(table_rows.prior, prior)
+        return RowsOfTable(known, table_rows.columns, table_rows.has_truth, prior, shifted=True)
 
     return bench.workspace.remembered(bench.workspace.file(model), ("rows", tuple(prior)), shifted, also=files)
 
@@ -294,9 +294,9 @@ def _numbers(source: Source, model: Any, known: HeldOut) -> dict[str, Any]:
     numeric += [name for name in model.schema.numbers if name not in numeric]
     parts: dict[str, list[Any]] = {name: [] for name in numeric if any(c.name == name for c in source.columns)}
     for chunk in source.chunks(list(parts)):
-        for name, found in parts.items():
-            found.append(chunk.numbers(name)[0])
-    return {name: np.concatenate(found)[known.kept] for name, found in parts.items() if found}
+        for name, numbers in parts.items():
+            numbers.append(chunk.numbers(name)[0])
+    return {name: np.concatenate(numbers)[known.kept] for name, numbers in parts.items() if numbers}
 
 
 # -- decisions --------------------------------------------------------------------------------------------------------
@@ -318,7 +318,7 @@ def document_of(document: dict[str, Any], where: str) -> DecisionDocument:
 
 
 def costs_of(document: DecisionDocument) -> Costs:
-    """The costs of a document, checked; what is probably not meant in them is part of the view, not of the log."""
+    """The costs of a document, checked; their warnings are part of the view, not of the log."""
     with warnings.catch_warnings(action="ignore", category=CostWarning):
         return DecisionFile.of_document(document.to_document(), "the decision").costs
 

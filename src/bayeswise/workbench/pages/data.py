@@ -114,7 +114,7 @@ def data_view(bench: Bench, choice: TableChoice) -> DataView:
     version = version_of(bench.workspace.file(choice.table))
     source = choice.opened(bench.workspace, bench.limits)
     examination = examine(source, choice.target, **choice.overrides)
-    found = report(
+    profile = report(
         examination,
         [column.name for column in source.columns],
         (*examination.advice, *find_leaks(source, examination)),
@@ -124,12 +124,12 @@ def data_view(bench: Bench, choice: TableChoice) -> DataView:
     return DataView(
         table=choice.table,
         version=version,
-        rows=found["rows"],
-        columns=[_column(each, pictures, each["name"] in chosen) for each in found["columns"]],
-        target=found["target"],
-        classes=[ClassView(label=label, rows=rows) for label, rows in found["classes"].items()],
-        rows_without_target=found["rows_without_target"],
-        warnings=[_warning(each, examination) for each in found["warnings"]],
+        rows=profile["rows"],
+        columns=[_column(each, pictures, each["name"] in chosen) for each in profile["columns"]],
+        target=profile["target"],
+        classes=[ClassView(label=label, rows=rows) for label, rows in profile["classes"].items()],
+        rows_without_target=profile["rows_without_target"],
+        warnings=[_warning(each, examination) for each in profile["warnings"]],
         groups=list(pictures.groups),
         drawn_rows=pictures.rows,
         same_as=SameAs(

@@ -47,7 +47,7 @@ class SolveRequest(Message):
 
 
 class PolicyView(Message):
-    """What to decide in each case, as a table and in words."""
+    """The option of each case, as a table and as text."""
 
     decision: str
     knows: list[str]
@@ -64,7 +64,7 @@ class InformationView(Message):
 
 
 class BarView(Message):
-    """How far the utility moves as an entry of a table moves within its range."""
+    """How much the utility changes as an entry of a table moves within its range."""
 
     entry: str
     value: float

@@ -48,7 +48,7 @@ class ExplainRequest(Message):
 
 
 class Part(Message):
-    """What a column says: log p(cell | state) of each state, and its weight for `state` against its rival."""
+    """A column: log p(cell | state) of each state, and its weight for `state` against its rival."""
 
     column: str
     value: str | float | bool | None
@@ -109,7 +109,7 @@ class ActionView(Message):
 
 
 class ExplainView(Message):
-    """Prior x what each column says = posterior."""
+    """Prior x likelihood of each column = posterior."""
 
     states: list[str]
     state: str
@@ -154,17 +154,17 @@ def rows_page(bench: Bench, table: str, start: int, count: int) -> RowsPage:
     """Rows are read from the first one on: formats without an index have no other way."""
     source = TableChoice(table=table).opened(bench.workspace, bench.limits)
     names = [column.name for column in source.columns][:200]
-    found: list[list[str | None]] = []
+    texts: list[list[str | None]] = []
     for chunk in source.chunks(names):
         last = chunk.first_row + chunk.n_rows
         if last >= start:
             columns = [chunk.texts(name) for name in names]
             first = max(0, start - 1 - chunk.first_row)
-            places = range(first, min(chunk.n_rows, first + count + 1 - len(found)))
-            found += [[None if column[row] is None else str(column[row]) for column in columns] for row in places]
-        if len(found) > count:
+            places = range(first, min(chunk.n_rows, first + count + 1 - len(texts)))
+            texts += [[None if column[row] is None else str(column[row]) for column in columns] for row in places]
+        if len(texts) > count:
             break
-    return RowsPage(table=table, columns=names, start=start, rows=found[:count], more=len(found) > count)
+    return RowsPage(table=table, columns=names, start=start, rows=texts[:count], more=len(texts) > count)
 
 
 def explain_view(bench: Bench, request: ExplainRequest) -> ExplainView:
@@ -267,8 +267,8 @@ def _cell_of(model: Any, name: str, text: str) -> Any:
 def _flip_view(change: Any) -> ChangeView | None:
     if change is None:
         return None
-    found = change.to_dict()
-    return ChangeView(to=str(found["to"]), **{name: found[name] for name in ("proven", "changes", "posterior")})
+    facts = change.to_dict()
+    return ChangeView(to=str(facts["to"]), **{name: facts[name] for name in ("proven", "changes", "posterior")})
 
 
 def _change(model: Any, account: Account, state: Any, request: ExplainRequest) -> ChangeView | None:
@@ -287,15 +287,15 @@ def _nomogram(model: Any, account: Account, state: Any, against: Any) -> Nomogra
     try:
         offered = alternatives_of(model, account.cells)
         some = {name: tuple(itertools.islice(values, _MOST_ALTERNATIVES)) for name, values in offered.items()}
-        found = Nomogram.of(account, some, state, against)
+        nomogram = Nomogram.of(account, some, state, against)
     except BayeswiseError:
         return None
     return NomogramView(
-        lines=[LineView.model_validate(line) for line in found.lines],
-        at_zero=found.log_odds_at_zero,
-        per_point=found.log_odds_per_point,
-        total=found.total,
-        complete=found.complete,
+        lines=[LineView.model_validate(line) for line in nomogram.lines],
+        at_zero=nomogram.log_odds_at_zero,
+        per_point=nomogram.log_odds_per_point,
+        total=nomogram.total,
+        complete=nomogram.complete,
     )
 
 

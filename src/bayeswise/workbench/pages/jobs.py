@@ -1,7 +1,7 @@
-"""Jobs: commands of bayeswise in processes of their own, how far each is, its end, and a way to stop it.
+"""Jobs: bayeswise commands in processes of their own, with progress, result and cancellation.
 
-A job is the command that the page shows. It runs in the workspace's folder and answers in JSON; nothing but words goes
-in and nothing but text comes out. It is bounded in time and memory, and killing it leaves the server as it was. What it
+A job is the command that the page shows. It runs in the workspace's folder and answers in JSON; only arguments go in
+and only text comes out. It is bounded in time and memory, and killing it leaves the server as it was. What it
 writes takes its place when the job is done and the file is still the one that the user saw.
 """
 
@@ -46,7 +46,7 @@ _FIX = re.compile(r"^(?P<what>.*?)\. Fix: (?P<fix>.*?)\.?$", re.DOTALL)
 
 @dataclass
 class Job:
-    """A command, how far it is, and what it answered."""
+    """A command, its progress and its result."""
 
     id: str
     words: tuple[str, ...]
@@ -216,12 +216,14 @@ class Jobs:
             what = f"the job ended without an answer; it may take {self.limits.job_bytes >> 30} GB of memory"
             return Problem(error="Ended", what=what, fix="use fewer rows, or the command line, which has no limit")
         text = (message or f"bayeswise: the command ended with code {code}").removeprefix("bayeswise: ")
-        found = _FIX.match(text)
-        return Problem(error=f"Exit{code}", what=found["what"] if found else text, fix=found["fix"] if found else None)
+        matched = _FIX.match(text)
+        return Problem(
+            error=f"Exit{code}", what=matched["what"] if matched else text, fix=matched["fix"] if matched else None
+        )
 
 
 def _read_notes(job: Job, stderr: IO[bytes]) -> None:
-    """Progress, and what else the command says; a line is cut where nobody would read on."""
+    """Progress and other output of the command; long lines are cut."""
     with stderr:
         while line := stderr.readline(1 << 16):
             text = line.decode("utf-8", "replace").rstrip("\n")
@@ -298,7 +300,7 @@ def routes(bench: Bench) -> APIRouter:
 
     @router.get("/{name}")
     def job(name: JobName) -> JobView:
-        """How far a job is, and what it answered."""
+        """The progress and the result of a job."""
         return JobView.of(bench.jobs.get(name))
 
     @router.post("/{name}/cancel")

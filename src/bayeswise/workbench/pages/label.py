@@ -1,7 +1,7 @@
 """The Label page: one case after the other, from `bayeswise label --json` in a process of its own.
 
-The process has the journal, which it locks, and has each answer on the disk before it confirms it. So whatever ends the
-page, the server or the process, nothing that was confirmed is lost, and a terminal can go on where the page ended.
+The process locks the journal, and writes each answer to disk before it confirms it. So no confirmed answer is lost when
+the page, the server or the process ends, and a terminal can go on where the page ended.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ class LabelSession:
             raise self._gone() from None
 
     def end(self) -> None:
-        """Let it write its table and its model."""
+        """End the process, which writes its table and its model."""
         with contextlib.suppress(OSError):
             if self.process.stdin is not None:
                 self.process.stdin.close()

@@ -104,10 +104,10 @@ def same_comparison(request: CompareRequest) -> SameAs:
         costs = None if request.decision is None else Code(call("bw.Costs.read", request.decision))
         more = {"costs": costs, "models": list(request.models), "cv": request.folds}
     opening, table = request.in_python
-    found = call(function, table, request.target, **more, **columns)
+    compared = call(function, table, request.target, **more, **columns)
     return SameAs(
         shell=shell("compare", request.table, options=compare_options(request)),
-        python=python(f"from bayeswise.{module} import {function}", *opening, f"found = {found}", "print(found)"),
+        python=python(f"from bayeswise.{module} import {function}", *opening, f"found = {compared}", "print(found)"),
     )
 
 
@@ -127,12 +127,12 @@ def _typed(settings: Mapping[str, Any]) -> dict[str, Any]:
 def _keywords(request: FitRequest) -> dict[str, Any]:
     """Settings as `bw.fit` takes them."""
     kind = kind_of_name(request.model)
-    found: dict[str, Any] = {}
+    keywords: dict[str, Any] = {}
     for option, value in request.settings.items():
         if value is False:  # a flag that is not set
             continue
         if option == "m-estimate":
-            found["smoothing"] = Code(call("bw.MEstimate", _read(value)))
+            keywords["smoothing"] = Code(call("bw.MEstimate", _read(value)))
             continue
         having = [
             name for name, kinds in settings_by_option().get(option.replace("-", "_"), {}).items() if kind in kinds
@@ -148,10 +148,10 @@ def _keywords(request: FitRequest) -> dict[str, Any]:
                 fix="leave it out, or choose a model that has it",
             )
         if pairs:
-            found[name] = {_read(key): _read(each) for key, _, each in pairs}
+            keywords[name] = {_read(key): _read(each) for key, _, each in pairs}
         else:
-            found[name] = not option.startswith("no-") if value is True else _read(value)
-    return found
+            keywords[name] = not option.startswith("no-") if value is True else _read(value)
+    return keywords
 
 
 def _read(value: Any) -> Any:
@@ -328,13 +328,13 @@ def live_view(bench: Bench, request: LiveRequest) -> LiveView:
 
 def _some(batches: Any) -> list[Any]:
     """The first rows, as many as can be left out while a slider moves."""
-    found, rows = [], 0
+    kept, rows = [], 0
     for batch in batches:
-        found.append(batch.rows(slice(0, min(batch.n_rows, _LIVE_ROWS - rows))))
-        rows += found[-1].n_rows
+        kept.append(batch.rows(slice(0, min(batch.n_rows, _LIVE_ROWS - rows))))
+        rows += kept[-1].n_rows
         if rows >= _LIVE_ROWS:
             break
-    return found
+    return kept
 
 
 def _live_settings(model: Any) -> list[str]:
@@ -344,13 +344,13 @@ def _live_settings(model: Any) -> list[str]:
 
 
 def _kind_view(kind: Any) -> KindView:
-    found = []
+    views = []
     for key, settings in settings_by_option().items():
         for name, having in settings.items():
             if kind in having:
                 each = having[kind]
                 default = None if each.default is None else str(each.default)
-                found.append(
+                views.append(
                     SettingView(
                         option=key.replace("_", "-"),
                         name=name,
@@ -364,4 +364,4 @@ def _kind_view(kind: Any) -> KindView:
                         live=name in _LIVE,
                     )
                 )
-    return KindView(name=kind.name, group=kind.group, settings=found)
+    return KindView(name=kind.name, group=kind.group, settings=views)

@@ -1,4 +1,4 @@
-"""The Network page: beliefs under evidence and interventions, why they are so, and what to observe next."""
+"""The Network page: beliefs under evidence and interventions, reasons for them, and what to observe next."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class Question(Message):
 
 
 class FindingView(Message):
-    """What a finding says for a state of the target, as the change of its log-odds; null where it was certain.
+    """The weight of a finding for a state of the target, as the change of its log-odds; null where it was certain.
 
     An infinite change, of a finding that settles the matter, is the text "inf" or "-inf".
     """
@@ -112,7 +112,7 @@ class BeliefsView(Message):
 
     separated    nodes that are independent of the target, given what is observed
     worth        mutual information of each node and the target, in bits
-    findings     how much each finding speaks for `state` of the target: alone, and beside the others
+    findings     the weight of each finding for `state` of the target: alone, and beside the others
     paths        by which paths they do
     explained_as the shell command that explains it, where there are findings
     """
@@ -177,11 +177,11 @@ def routes(bench: Bench) -> APIRouter:
 def network_of(bench: Bench, name: str) -> BeliefNetwork:
     """The network in a file, read once as long as the file stays as it is."""
     path = bench.workspace.file(name)
-    found = bench.workspace.remembered(path, "network", lambda: BeliefNetwork.read(path))
-    if len(found) > _MOST_NODES:
-        what = f"{name!r} has {len(found):,} nodes; the page shows up to {_MOST_NODES:,}"
+    network = bench.workspace.remembered(path, "network", lambda: BeliefNetwork.read(path))
+    if len(network) > _MOST_NODES:
+        what = f"{name!r} has {len(network):,} nodes; the page shows up to {_MOST_NODES:,}"
         raise TooLargeError(what, fix="use `bayeswise network`, which has no limit")
-    return found
+    return network
 
 
 def network_view(network: BeliefNetwork, name: str, version: str) -> NetworkView:
@@ -253,44 +253,48 @@ def beliefs_view(network: BeliefNetwork, request: Question) -> BeliefsView:
 def _about_target(
     network: BeliefNetwork, target: str, text: str | None, evidence: dict[str, Any], soft: dict[str, dict[Any, float]]
 ) -> dict[str, Any]:
-    """Which nodes say nothing about a target, what the others would say, and what the findings say."""
+    """Nodes separated from a target, the mutual information of the others, and the weights of the findings."""
     joined = {target, *evidence, *network.d_connected(target, evidence, soft=soft)}
-    found: dict[str, Any] = {
+    about: dict[str, Any] = {
         "separated": [name for name in network if name not in joined],
         "worth": network.mutual_information(target, evidence, soft=soft or None),
     }
     if not evidence and not soft:
-        return found
+        return about
     state = None if text is None else state_of(network, target, text)
     account = network.explain(target, evidence, state=state, soft=soft or None)
     findings = account.to_dict()["findings"]
     for each in findings:
         each["value"] = each["value"] if isinstance(each["value"], dict) else str(each["value"])
     paths = [PathView.model_validate(path) for path in account.paths(_MOST_PATHS)]
-    return found | {"state": str(account.state), "findings": [FindingView(**each) for each in findings], "paths": paths}
+    return about | {"state": str(account.state), "findings": [FindingView(**each) for each in findings], "paths": paths}
 
 
 def _conflict(network: BeliefNetwork, evidence: dict[str, Any]) -> ConflictView | None:
     if not 2 <= len(evidence) <= _MOST_IN_CONFLICT:
         return None
-    found = network.conflict(evidence)
-    explanations = [StateView(node=name, state=str(state), bits=bits) for name, state, bits in found.explained_by[:3]]
-    return ConflictView(bits=found.bits, explained_by=explanations)
+    conflict = network.conflict(evidence)
+    explanations = [
+        StateView(node=name, state=str(state), bits=bits) for name, state, bits in conflict.explained_by[:3]
+    ]
+    return ConflictView(bits=conflict.bits, explained_by=explanations)
 
 
 def effect_view(network: BeliefNetwork, name: str, cause: str, effect: str) -> EffectView:
     """The effect of each state of the cause."""
-    found = network.causal_effect(cause, effect)
+    causal = network.causal_effect(cause, effect)
     states = network.states(effect)
     return EffectView(
         cause=cause,
         effect=effect,
         states=list(map(str, states)),
-        causes=list(map(str, found.done)),
-        done=[[float(row[state]) for state in states] for row in found.done.values()],
-        seen=[[None if np.isnan(row[state]) else float(row[state]) for state in states] for row in found.seen.values()],
-        adjusted_by=None if found.adjusted_by is None else list(found.adjusted_by),
-        through=None if found.through is None else list(found.through),
+        causes=list(map(str, causal.done)),
+        done=[[float(row[state]) for state in states] for row in causal.done.values()],
+        seen=[
+            [None if np.isnan(row[state]) else float(row[state]) for state in states] for row in causal.seen.values()
+        ],
+        adjusted_by=None if causal.adjusted_by is None else list(causal.adjusted_by),
+        through=None if causal.through is None else list(causal.through),
         same_as=SameAs(
             shell=shell("network", "effect", name, cause, effect),
             python=python(

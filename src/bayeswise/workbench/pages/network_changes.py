@@ -94,7 +94,7 @@ def routes(bench: Bench) -> APIRouter:
 
     @router.post("/edit")
     def edit(request: EditRequest) -> EditedView:
-        """Change a network: a cycle, an unknown name or a row that does not sum to 1 is an error that says where."""
+        """Change a network: a cycle, an unknown name or a row that does not sum to 1 is an error that names it."""
         before = BeliefNetwork([]) if request.network is None else network_of(bench, request.network)
         found = edited(before, request.edits)
         if request.output is not None:

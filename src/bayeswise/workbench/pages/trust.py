@@ -1,4 +1,4 @@
-"""The Trust page: whether posteriors are calibrated, what refusing saves, and how ordinary the rows are."""
+"""The Trust page: whether posteriors are calibrated, what rejection saves, and how typical the rows are."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ class NoveltyView(Message):
 
 
 class TrustView(Message):
-    """What `check` says, and what the pictures of the report are drawn from."""
+    """The evaluation of `check`, and the data of the report's pictures."""
 
     rows: int
     how: str
@@ -117,14 +117,14 @@ def routes(bench: Bench) -> APIRouter:
             bench.workspace.file(name)
         if not request.output.endswith(".html"):
             raise FitError(f"{request.output!r} does not end in .html", fix="name it NAME.html")
-        found = rows_of(bench, request.model, request.table)
-        chosen = {"--costs": request.decision, "--cv": "loo" if found.known.how == "leave-one-out" else None}
+        table_rows = rows_of(bench, request.model, request.table)
+        chosen = {"--costs": request.decision, "--cv": "loo" if table_rows.known.how == "leave-one-out" else None}
         words = "report", request.model, request.table
         return JobView.of(bench.jobs.start(*words, options=chosen, output=request.output, version=request.version))
 
     @router.get("/report", response_class=Response, responses={200: {"content": {"text/html": {}}}})
     def written(file: Annotated[FileName, Query()]) -> Response:
-        """A report of the workspace, in a sandbox: its page runs no script and asks for nothing."""
+        """A report of the workspace, in a sandbox: its page runs no script and loads nothing."""
         path = bench.workspace.file(file)
         if path.suffix.lower() != ".html":
             raise FitError(f"{file!r} is not a report", fix="choose a file that ends in .html")
@@ -137,12 +137,12 @@ def routes(bench: Bench) -> APIRouter:
 def trust_view(bench: Bench, model: str, table: str, decision: str | None, bins: int) -> TrustView:
     """The evaluation of a table, taken apart."""
     fitted = bench.model_of_classes(model)
-    found = rows_of(bench, model, table, decision)
-    if not found.has_truth:
+    table_rows = rows_of(bench, model, table, decision)
+    if not table_rows.has_truth:
         raise FitError(f"{table!r} does not have the target", fix="choose rows whose state is known")
     costs = None if decision is None else bench.decision(decision, fitted).costs
     source = opened(bench, table, fitted)
-    evaluation = evaluation_of(found.known, costs, source)
+    evaluation = evaluation_of(table_rows.known, costs, source)
     same = same_decisions(bench, EvaluateRequest(model=model, table=table, decision=decision))
     return TrustView(
         rows=len(evaluation.truth),
@@ -159,26 +159,26 @@ def trust_view(bench: Bench, model: str, table: str, decision: str | None, bins:
 
 
 def _reliabilities(evaluation: Evaluation, bins: int) -> list[ReliabilityView]:
-    found = []
+    views = []
     posterior, truth = evaluation.decisions.posterior, evaluation.truth
     inflation = variance_inflation(evaluation.n_folds)
     for place, state in enumerate(evaluation.decisions.states[:_MOST_STATES]):
         one = reliability(
             posterior[:, place], truth == place, state, bins=bins, weights=evaluation.weights, inflation=inflation
         )
-        found.append(ReliabilityView(state=str(state), ece=one.ece, **one.to_columns()))
-    return found
+        views.append(ReliabilityView(state=str(state), ece=one.ece, **one.to_columns()))
+    return views
 
 
 def _scores(evaluation: Evaluation) -> list[ScoreView]:
-    found = []
+    views = []
     for place, state in enumerate(evaluation.decisions.states[:_MOST_STATES]):
         p, true = evaluation.decisions.posterior[:, place], evaluation.truth == place
         brier = brier_parts(p, true, weights=evaluation.weights)
         score = log_parts(p, true, weights=evaluation.weights).score
         parts = {name: getattr(brier, name) for name in ("miscalibration", "discrimination", "uncertainty")}
-        found.append(ScoreView(state=str(state), brier=brier.score, **parts, log_score=score))
-    return found
+        views.append(ScoreView(state=str(state), brier=brier.score, **parts, log_score=score))
+    return views
 
 
 def _curve(made: Any) -> CurveView | None:

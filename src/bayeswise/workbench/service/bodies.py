@@ -171,62 +171,64 @@ def _pyarrow() -> Any:
 # -- answers ----------------------------------------------------------------------------------------------------------
 
 
-def written(found: Answered, classes: Sequence[Any], form: Form, by_columns: bool, extra: dict[str, Any]) -> bytes:
+def written(answers: Answered, classes: Sequence[Any], form: Form, by_columns: bool, extra: dict[str, Any]) -> bytes:
     """The answers as bytes; `extra` are the other fields of a JSON answer."""
     if form == "json":
-        return _json(found, classes, by_columns, extra)
-    columns = {name: list(map(json_value, cells_of(column))) for name, column in found.columns.items()}
-    for place, label in enumerate(classes if found.probability is not None else ()):
-        assert found.probability is not None
-        columns[f"p_{label}"] = found.probability[:, place].tolist()
-    if found.errors or form == "csv":
-        columns["error"] = [str(found.errors[row]) if row in found.errors else None for row in range(found.n_rows)]
-    return _csv(columns, found.n_rows) if form == "csv" else _arrow(columns)
+        return _json(answers, classes, by_columns, extra)
+    columns = {name: list(map(json_value, cells_of(column))) for name, column in answers.columns.items()}
+    for place, label in enumerate(classes if answers.probability is not None else ()):
+        assert answers.probability is not None
+        columns[f"p_{label}"] = answers.probability[:, place].tolist()
+    if answers.errors or form == "csv":
+        columns["error"] = [
+            str(answers.errors[row]) if row in answers.errors else None for row in range(answers.n_rows)
+        ]
+    return _csv(columns, answers.n_rows) if form == "csv" else _arrow(columns)
 
 
-def _json(found: Answered, classes: Sequence[Any], by_columns: bool, extra: dict[str, Any]) -> bytes:
+def _json(answers: Answered, classes: Sequence[Any], by_columns: bool, extra: dict[str, Any]) -> bytes:
     states = [str(label) for label in classes]
     errors = {
         row: {"error": type(error).__name__, "what": error.what, "fix": error.fix}
-        for row, error in found.errors.items()
+        for row, error in answers.errors.items()
     }
     if not errors and not by_columns:
-        return _rows_text(found, states, extra)
-    columns: dict[str, Any] = {name: cells_of(column) for name, column in found.columns.items()}
+        return _rows_text(answers, states, extra)
+    columns: dict[str, Any] = {name: cells_of(column) for name, column in answers.columns.items()}
     if by_columns:
-        if found.probability is not None:
-            columns["probability"] = {state: found.probability[:, k].tolist() for k, state in enumerate(states)}
+        if answers.probability is not None:
+            columns["probability"] = {state: answers.probability[:, k].tolist() for k, state in enumerate(states)}
         answer = {**extra, "columns": columns, "errors": {str(row): error for row, error in errors.items()}}
         return orjson.dumps(answer, default=str)
     names = list(columns)
     cells = list(columns.values())
-    if found.probability is not None:
+    if answers.probability is not None:
         names.append("probability")
-        cells.append([dict(zip(states, row, strict=True)) for row in found.probability.tolist()])
+        cells.append([dict(zip(states, row, strict=True)) for row in answers.probability.tolist()])
     rows: list[Any] = [dict(zip(names, row, strict=True)) for row in zip(*cells, strict=True)] if cells else []
-    rows += [None] * (found.n_rows - len(rows))
+    rows += [None] * (answers.n_rows - len(rows))
     for row, error in errors.items():
         rows[row] = error
     return orjson.dumps({**extra, "rows": rows, "errors": len(errors)}, default=str)
 
 
-def _rows_text(found: Answered, states: Sequence[str], extra: dict[str, Any]) -> bytes:
+def _rows_text(answers: Answered, states: Sequence[str], extra: dict[str, Any]) -> bytes:
     """The same bytes, put together from texts of whole columns: an object for each row would take most of the time."""
-    names = [b'"%b":' % orjson.dumps(name)[1:-1] for name in found.columns]
-    texts = [_texts(cells) for cells in found.columns.values()]
+    names = [b'"%b":' % orjson.dumps(name)[1:-1] for name in answers.columns]
+    texts = [_texts(cells) for cells in answers.columns.values()]
     ends = b"}"
-    if found.probability is not None:
+    if answers.probability is not None:
         inside = [b'"%b":' % orjson.dumps(state)[1:-1] for state in states]
         inside[0] = b'"probability":{' + inside[0]
-        shares = _texts(found.probability.ravel())
+        shares = _texts(answers.probability.ravel())
         names += inside
         texts += [shares[place :: len(states)] for place in range(len(states))]
         ends = b"}}"
     before = [ends + b",{" + names[0], *(b"," + name for name in names[1:])]  # each cell: what stands before it
     step = 2 * len(before)
-    pieces: list[bytes] = [b""] * (step * found.n_rows)
+    pieces: list[bytes] = [b""] * (step * answers.n_rows)
     for place, (word, cells) in enumerate(zip(before, texts, strict=True)):
-        pieces[2 * place :: step] = [word] * found.n_rows
+        pieces[2 * place :: step] = [word] * answers.n_rows
         pieces[2 * place + 1 :: step] = cells
     rows = b"".join(pieces)[len(ends) + 1 :] + (ends if pieces else b"")
     return orjson.dumps(extra)[:-1] + (b"," if extra else b"") + b'"rows":[' + rows + b'],"errors":0}'

@@ -72,13 +72,13 @@ def routes(bench: Bench) -> APIRouter:
     @router.get("/api/v1/models")
     def models() -> list[ServedView]:
         """The served models; files that cannot be loaded are left out."""
-        found = []
+        views = []
         for name in served.names():
             try:
-                found.append(_view(served.get(name)))
+                views.append(_view(served.get(name)))
             except BayeswiseError:
                 continue
-        return found
+        return views
 
     def add(verb: Verb, answer: Callable[[Served, bodies.RowsRequest], Answered], meaning: str) -> None:
         async def respond(name: ModelName, request: Request) -> Response:
@@ -92,15 +92,16 @@ def routes(bench: Bench) -> APIRouter:
                 held = served.get(name)
                 rows_request = bodies.read(body, bodies.form_of(headers.get("content-type", "")), bench.limits)
                 rows_request.check_columns(held.model.schema.used)
-                found = answer(held, rows_request)
+                answers = answer(held, rows_request)
                 for row, error in rows_request.malformed.items():
-                    found.errors[row] = error
-                rows, bad = found.n_rows, len(found.errors)
+                    answers.errors[row] = error
+                rows, bad = answers.n_rows, len(answers.errors)
                 form = bodies.answer_form(headers.get("accept", ""), rows_request.form)
-                classes = held.model.classes if found.probability is not None else ()
+                classes = held.model.classes if answers.probability is not None else ()
                 extra = {"model": name, "version": held.version, "ignored": held.ignored(rows_request.block.columns)}
                 return Response(
-                    bodies.written(found, classes, form, rows_request.by_columns, extra), media_type=bodies.MEDIA[form]
+                    bodies.written(answers, classes, form, rows_request.by_columns, extra),
+                    media_type=bodies.MEDIA[form],
                 )
 
             try:
@@ -125,7 +126,7 @@ def routes(bench: Bench) -> APIRouter:
 
     add("predict", _predict, "The most probable class of each row with all probabilities, or the number.")
     add("decide", _decide, "The action of least expected cost for each row; costs of the request, else of NAME.toml.")
-    add("explain", _explain, "What each column of each row says, and what that adds up to.")
+    add("explain", _explain, "The contribution of each column of each row, and their sum.")
 
     @router.get("/healthz", response_class=PlainTextResponse)
     async def healthz() -> str:

@@ -37,7 +37,7 @@ class Served:
 
     @property
     def version(self) -> str:
-        """A word that changes with the file."""
+        """A version that changes with the file."""
         return "-".join(f"{part:x}" for part in self.signature[0])
 
     def ignored(self, names: Iterable[str]) -> list[str]:
