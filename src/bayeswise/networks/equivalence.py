@@ -22,9 +22,11 @@ class EquivalenceClass:
     [(0, 1)]
     """
 
-    def __init__(self, edge: BoolArray, may: BoolArray | None = None) -> None:
+    def __init__(self, edge: BoolArray, allowed: BoolArray | None = None) -> None:
         self.edge = edge
-        self._may = np.ones_like(edge) if may is None else may  # (n, n) whether an edge parent -> child is allowed
+        self._allowed = (
+            np.ones_like(edge) if allowed is None else allowed
+        )  # (n, n) whether an edge parent -> child is allowed
         self.conflicts: list[tuple[int, int]] = []  # edges that tests direct both ways
 
     @classmethod
@@ -34,11 +36,11 @@ class EquivalenceClass:
         graph = np.zeros((n, n), dtype=bool)
         for child, above in enumerate(parents):
             graph[list(above), child] = True
-        beside = graph | graph.T
-        found = cls(beside.copy())
+        adjacent = graph | graph.T
+        found = cls(adjacent.copy())
         for child in range(n):
             for one, other in combinations(np.flatnonzero(graph[:, child]).tolist(), 2):
-                if not beside[one, other]:
+                if not adjacent[one, other]:
                     found.edge[child, one] = found.edge[child, other] = False
         found.close()
         return found
@@ -46,20 +48,20 @@ class EquivalenceClass:
     @classmethod
     def of_skeleton(
         cls,
-        beside: BoolArray,
+        adjacent: BoolArray,
         separators: Mapping[tuple[int, int], tuple[float, tuple[int, ...]]],
-        may: BoolArray,
+        allowed: BoolArray,
         fixed: BoolArray,
     ) -> EquivalenceClass:
         """Colliders where the set that separates two nodes leaves out what is between them, the surest first.
 
-        `may` and `fixed` are (n, n): whether an edge parent -> child may be there, and whether it must.
+        `allowed` and `fixed` are (n, n): whether an edge parent -> child may be there, and whether it must.
         """
-        found = cls(beside & may & ~fixed.T, may & ~fixed.T)
+        found = cls(adjacent & allowed & ~fixed.T, allowed & ~fixed.T)
         found.close()
         surest = sorted(separators.items(), key=lambda each: (-each[1][0], each[0]))
         for (one, other), (_, given) in surest:
-            for middle in np.flatnonzero(beside[one] & beside[other]).tolist():
+            for middle in np.flatnonzero(adjacent[one] & adjacent[other]).tolist():
                 if middle not in given:
                     found._point(one, middle)
                     found._point(other, middle)
@@ -95,16 +97,16 @@ class EquivalenceClass:
 
     def _follows(self, parent: int, child: int) -> bool:
         edge = self.edge
-        beside, sure, open_ = edge | edge.T, edge & ~edge.T, edge & edge.T
-        if (sure[:, parent] & ~beside[:, child]).any():  # else a new collider at the parent
+        adjacent, sure, open_ = edge | edge.T, edge & ~edge.T, edge & edge.T
+        if (sure[:, parent] & ~adjacent[:, child]).any():  # else a new collider at the parent
             return True
         if (sure[parent] & sure[:, child]).any():  # else a cycle
             return True
         ways = np.flatnonzero(open_[parent] & sure[:, child]).tolist()
-        if any(not beside[one, other] for one, other in combinations(ways, 2)):
+        if any(not adjacent[one, other] for one, other in combinations(ways, 2)):
             return True
-        return any(  # parent - one -> other -> child, one and child apart
-            sure[one, other] and sure[other, child] and not beside[one, child] and beside[parent, other]
+        return any(  # parent - one -> other -> child, one and child not adjacent
+            sure[one, other] and sure[other, child] and not adjacent[one, child] and adjacent[parent, other]
             for one in np.flatnonzero(open_[parent]).tolist()
             for other in np.flatnonzero(sure[one]).tolist()
         )
@@ -137,19 +139,19 @@ class EquivalenceClass:
     def _near_member(self) -> BoolArray:
         """Edges that may point one way only first, then the directed ones, then the others, none closing a cycle.
 
-        One that would is turned round where that is allowed, and else left out, as a conflict.
+        One that would is reversed where that is allowed, and else left out, as a conflict.
         """
         n = len(self.edge)
-        graph, led = np.zeros((n, n), dtype=bool), np.eye(n, dtype=bool)
-        forced = [(u, v) for u, v in self.directed if not self._may[v, u]]
+        graph, ancestors = np.zeros((n, n), dtype=bool), np.eye(n, dtype=bool)
+        forced = [(u, v) for u, v in self.directed if not self._allowed[v, u]]
         for parent, child in dict.fromkeys((*forced, *self.directed, *self.undirected)):
-            if led[parent, child]:  # [node, ancestor or itself]
-                if not self._may[child, parent]:
+            if ancestors[parent, child]:  # [node, ancestor or itself]
+                if not self._allowed[child, parent]:
                     self.conflicts.append((parent, child))
                     continue
                 parent, child = child, parent
             graph[parent, child] = True
-            led[led[:, child]] |= led[parent]
+            ancestors[ancestors[:, child]] |= ancestors[parent]
         return graph
 
 
@@ -158,7 +160,7 @@ def _may_be_last(edge: BoolArray, node: int, nodes: Collection[int]) -> bool:
     others = [other for other in nodes if other != node]
     if any(edge[node, other] and not edge[other, node] for other in others):
         return False
-    beside = edge | edge.T
+    adjacent = edge | edge.T
     open_ = [other for other in others if edge[node, other] and edge[other, node]]
-    around = [other for other in others if beside[node, other]]
-    return all(beside[one, other] for one in open_ for other in around if one != other)
+    around = [other for other in others if adjacent[node, other]]
+    return all(adjacent[one, other] for one in open_ for other in around if one != other)

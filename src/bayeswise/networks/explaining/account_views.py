@@ -37,10 +37,10 @@ def _lines(account: NetworkAccount, width: int) -> Iterator[str]:
     if relevant:
         yield ""
         yield from _weights(relevant, width)
-    silent = [finding_text(finding) for finding in account.findings if not finding.relevant]
-    if silent:
+    irrelevant = [finding_text(finding) for finding in account.findings if not finding.relevant]
+    if irrelevant:
         yield ""
-        yield from _wrapped(f"No effect given the others: {'; '.join(silent)}.", width)
+        yield from _wrapped(f"No effect given the others: {'; '.join(irrelevant)}.", width)
     if len(account.findings) > 1:
         yield ""
         yield conflict_text(account)
@@ -108,9 +108,9 @@ def _next_nodes(account: NetworkAccount, width: int) -> Iterator[str]:
     ]
     yield from aligned(rows, [1], indent="  ")
     rest = sum(bits > 0.0 for bits in account.information.values()) - len(informative)
-    silent = sum(bits == 0.0 for bits in account.information.values())
-    if rest or silent:
-        yield f"  less informative: {rest} more; not informative: {silent}"
+    irrelevant = sum(bits == 0.0 for bits in account.information.values())
+    if rest or irrelevant:
+        yield f"  less informative: {rest} more; not informative: {irrelevant}"
 
 
 def _wrapped(words: str, width: int) -> list[str]:

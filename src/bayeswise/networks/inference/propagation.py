@@ -95,12 +95,12 @@ class Messages:
 
     def _send(self, place: int, kept: float) -> None:
         factor, sent = self.factors[place], self._sent[place]
-        heard = [self._without(place, axis) for axis in range(len(factor.nodes))]
+        incoming = [self._without(place, axis) for axis in range(len(factor.nodes))]
         for axis, node in enumerate(factor.nodes):
             message = factor.cells
-            for other in range(len(heard) - 1, -1, -1):  # each product takes one axis away, the last first
+            for other in range(len(incoming) - 1, -1, -1):  # each product takes one axis away, the last first
                 if other != axis:
-                    message = np.tensordot(message, heard[other], axes=(other, 0))
+                    message = np.tensordot(message, incoming[other], axes=(other, 0))
             top = message.max()
             if not top > 0.0:
                 raise _impossible()

@@ -48,9 +48,9 @@ class Constraints:
                 raise ParameterError(
                     f"a constraint names {name!r}, which is not a column", fix=guess(name, list(names))
                 )
-        may = ~np.eye(len(names), dtype=bool)
+        permitted = ~np.eye(len(names), dtype=bool)
         for parent, child in self.forbidden:
-            may[places[parent], places[child]] = False
+            permitted[places[parent], places[child]] = False
         tier: dict[str, int] = {}
         for k, group in enumerate(self.tiers):
             for name in group:
@@ -61,15 +61,15 @@ class Constraints:
         for parent in tier:
             for child in tier:
                 if tier[parent] > tier[child]:
-                    may[places[parent], places[child]] = False
+                    permitted[places[parent], places[child]] = False
         for parent, child in self.required:
-            if not may[places[parent], places[child]]:
+            if not permitted[places[parent], places[child]]:
                 later = tier.get(parent, -1) > tier.get(child, len(self.tiers))
                 why = f"{parent!r} is in a later tier than {child!r}" if later else "it is forbidden"
                 raise ParameterError(
                     f"the edge {parent} -> {child} is required and not allowed: {why}", fix="drop one of both"
                 )
-        return may
+        return permitted
 
     def start(self, names: Sequence[str]) -> list[set[int]]:
         """The parents of each node by required edges alone."""

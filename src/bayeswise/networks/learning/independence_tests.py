@@ -95,9 +95,9 @@ def pc(
     if not 0.0 < alpha < 1.0:
         raise ParameterError(f"alpha is {alpha!r}", fix="choose a level of significance between 0 and 1, as 0.05")
     rules = constraints or Constraints()
-    may, fixed = rules.allowed(test.names), rules.fixed(test.names)
-    beside, separators = _skeleton(test, may | may.T, fixed | fixed.T, alpha, rules, progress)
-    return EquivalenceClass.of_skeleton(beside, separators, may, fixed)
+    allowed, fixed = rules.allowed(test.names), rules.fixed(test.names)
+    adjacent, separators = _skeleton(test, allowed | allowed.T, fixed | fixed.T, alpha, rules, progress)
+    return EquivalenceClass.of_skeleton(adjacent, separators, allowed, fixed)
 
 
 def pc_graph(test: IndependenceTest, rules: Constraints, alpha: float, progress: Progress) -> Search:
@@ -112,30 +112,32 @@ Separators = dict[tuple[int, int], tuple[float, tuple[int, ...]]]
 
 
 def _skeleton(
-    test: IndependenceTest, may: BoolArray, must: BoolArray, alpha: float, rules: Constraints, progress: Progress
+    test: IndependenceTest, allowed: BoolArray, must: BoolArray, alpha: float, rules: Constraints, progress: Progress
 ) -> tuple[BoolArray, Separators]:
-    n = len(may)
-    beside = may.copy()
+    n = len(allowed)
+    adjacent = allowed.copy()
     separators: Separators = {}
     size = 0
     most = rules.most(n)
-    while size <= min(most, n - 2) and (beside.sum(axis=1) > size).any():
-        fixed = [np.flatnonzero(row).tolist() for row in beside]
+    while size <= min(most, n - 2) and (adjacent.sum(axis=1) > size).any():
+        fixed = [np.flatnonzero(row).tolist() for row in adjacent]
         for x, y in combinations(range(n), 2):
-            if beside[x, y] and not must[x, y]:
+            if adjacent[x, y] and not must[x, y]:
                 separator = _best_separator(test, x, y, fixed, size)
                 if separator is not None and separator[0] > alpha:
                     separators[x, y] = separator
         for x, y in separators:
-            beside[x, y] = beside[y, x] = False
+            adjacent[x, y] = adjacent[y, x] = False
         progress(f"independence given {size}", size + 1, None)
         size += 1
-    neighbours = [np.flatnonzero(row).tolist() for row in beside]
+    neighbours = [np.flatnonzero(row).tolist() for row in adjacent]
     for x, y in separators:
-        if (beside[x] & beside[y]).any():  # what is between them is a collider or not: the surest of all sets decides
+        if (
+            adjacent[x] & adjacent[y]
+        ).any():  # what is between them is a collider or not: the surest of all sets decides
             found = [_best_separator(test, x, y, neighbours, n_given) for n_given in range(size)]
             separators[x, y] = max((each for each in (separators[x, y], *found) if each), key=lambda each: each[0])
-    return beside, separators
+    return adjacent, separators
 
 
 def _best_separator(

@@ -96,12 +96,12 @@ class _Climber:
 
     def __init__(self, scores: FamilyScoring, rules: Constraints) -> None:
         self.scores, self.n = scores, len(scores.names)
-        self.may = rules.allowed(scores.names)
+        self.allowed = rules.allowed(scores.names)
         self.most = rules.most(self.n)
         self.fixed = rules.fixed(scores.names)
-        self.turnable = ~self.fixed & self.may.T
+        self.turnable = ~self.fixed & self.allowed.T
         self.edge = np.zeros((self.n, self.n), dtype=bool)  # [parent, child]
-        self.led = np.eye(self.n, dtype=bool)  # [node, ancestor or itself]
+        self.ancestors = np.eye(self.n, dtype=bool)  # [node, ancestor or itself]
         self.above: list[set[int]] = [set() for _ in range(self.n)]
         for parent, child in np.argwhere(self.fixed.T)[:, ::-1].tolist():
             self.put(parent, child)
@@ -132,17 +132,17 @@ class _Climber:
     def put(self, parent: int, child: int) -> None:
         self.edge[parent, child] = True
         self.above[child].add(parent)
-        self.led[self.led[:, child]] |= self.led[parent]
+        self.ancestors[self.ancestors[:, child]] |= self.ancestors[parent]
 
     def drop(self, parent: int, child: int) -> None:
         self.edge[parent, child] = False
         self.above[child].remove(parent)
-        below = np.flatnonzero(self.led[:, child])
-        for node in below[np.argsort(self.led[below].sum(axis=1), kind="stable")].tolist():  # ancestors first
-            self.led[node] = False
-            self.led[node, node] = True
+        below = np.flatnonzero(self.ancestors[:, child])
+        for node in below[np.argsort(self.ancestors[below].sum(axis=1), kind="stable")].tolist():  # ancestors first
+            self.ancestors[node] = False
+            self.ancestors[node, node] = True
             for other in self.above[node]:
-                self.led[node] |= self.led[other]
+                self.ancestors[node] |= self.ancestors[other]
 
     # -- what each change is worth ------------------------------------------------------------------------------
     def refresh_all(self, progress: Progress) -> None:
@@ -154,7 +154,7 @@ class _Climber:
         above = sorted(self.above[node])
         self.now[node] = self.scores.family(node, above)
         self.gain[:, node] = -math.inf
-        candidates = np.flatnonzero(self.may[:, node] & ~self.edge[:, node])
+        candidates = np.flatnonzero(self.allowed[:, node] & ~self.edge[:, node])
         if len(candidates) and len(above) < self.most:
             self.gain[candidates, node] = self.scores.additions(node, above, candidates.tolist()) - self.now[node]
         for other in above:
@@ -165,7 +165,9 @@ class _Climber:
     def changes(self) -> tuple[FloatArray, FloatArray]:
         """(n, n) what it gains to add an edge or take it away, and to reverse it; minus infinity if not allowed."""
         toggle = self.gain.copy()
-        toggle[self.edge & self.fixed | self.edge.T | self.led] = -math.inf  # u -> v closes a circle if v leads to u
+        toggle[
+            self.edge & self.fixed | self.edge.T | self.ancestors
+        ] = -math.inf  # u -> v closes a circle if v leads to u
         turn = np.full((self.n, self.n), -math.inf)
         parents, children = np.nonzero(self.edge & self.turnable)
         turn[parents, children] = self.gain[parents, children] + self.gain[children, parents]
@@ -197,7 +199,7 @@ class _Climber:
 
     def leads_around(self, parent: int, child: int) -> bool:
         """Whether a path other than the edge itself leads from parent to child."""
-        return any(self.led[other, parent] for other in self.above[child] if other != parent)
+        return any(self.ancestors[other, parent] for other in self.above[child] if other != parent)
 
     def apply(self, parent: int, child: int, turned: bool) -> None:
         self.n_changes += 1
@@ -212,7 +214,7 @@ class _Climber:
 
     def shake(self, start: list[set[int]], generator: np.random.Generator) -> None:
         """A graph with a random share of its edges reversed or taken away."""
-        self.edge[:], self.led[:] = False, np.eye(self.n, dtype=bool)
+        self.edge[:], self.ancestors[:] = False, np.eye(self.n, dtype=bool)
         self.above = [set() for _ in range(self.n)]
         for child, above in enumerate(start):
             for parent in above:
@@ -230,7 +232,7 @@ class _Climber:
     def fits(self, parent: int, child: int) -> bool:
         """Whether an edge may be added."""
         above = self.above[child]
-        if not self.may[parent, child] or len(above) >= self.most or self.led[parent, child]:
+        if not self.allowed[parent, child] or len(above) >= self.most or self.ancestors[parent, child]:
             return False
         return self.scores.family(child, (*above, parent)) > -math.inf
 
@@ -250,7 +252,7 @@ def k2(
     places = {name: place for place, name in enumerate(scores.names)}
     if sorted(order) != sorted(places):
         raise ParameterError("the order does not name every column once", fix=f"order all of {', '.join(places)}")
-    may, required, most = rules.allowed(scores.names), rules.start(scores.names), rules.most(len(places))
+    allowed, required, most = rules.allowed(scores.names), rules.start(scores.names), rules.most(len(places))
     parents: Parents = [()] * len(places)
     for rank, name in enumerate(order):
         node, earlier = places[name], [places[each] for each in order[:rank]]
@@ -262,7 +264,7 @@ def k2(
             )
         best = scores.family(node, above)
         while len(above) < most:
-            left = [k for k in sorted(earlier) if k not in above and may[k, node]]
+            left = [k for k in sorted(earlier) if k not in above and allowed[k, node]]
             trials = scores.additions(node, above, left)
             if not left or float(trials.max()) <= best + _GAIN:
                 break

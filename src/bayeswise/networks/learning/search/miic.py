@@ -35,12 +35,14 @@ def miic(
 ) -> ThreePointGraph:
     """Edges where information is left that no set of contributors explains, directed where three columns show it."""
     rules = constraints or Constraints()
-    may, fixed = rules.allowed(scores.names), rules.fixed(scores.names)
+    allowed, fixed = rules.allowed(scores.names), rules.fixed(scores.names)
     information = _Information(scores)
-    beside, separators = _Skeleton(information, may | may.T, fixed | fixed.T, rules.most(len(may))).found(progress)
-    marks = _Marks(beside, may, fixed)
-    marks.direct(list(_open_triples(information, beside, separators)))
-    found = EquivalenceClass(marks.possible & may & ~fixed.T, may & ~fixed.T)
+    adjacent, separators = _Skeleton(information, allowed | allowed.T, fixed | fixed.T, rules.most(len(allowed))).found(
+        progress
+    )
+    marks = _Marks(adjacent, allowed, fixed)
+    marks.direct(list(_open_triples(information, adjacent, separators)))
+    found = EquivalenceClass(marks.possible & allowed & ~fixed.T, allowed & ~fixed.T)
     found.conflicts += marks.conflicts
     found.close()
     return ThreePointGraph(found, marks.common_causes)
@@ -85,38 +87,38 @@ Separators = dict[tuple[int, int], tuple[int, ...]]
 class _Skeleton:
     """Pairs with information left, each with what contributes to it so far."""
 
-    def __init__(self, information: _Information, may: BoolArray, must: BoolArray, most: int) -> None:
+    def __init__(self, information: _Information, allowed: BoolArray, must: BoolArray, most: int) -> None:
         self.information, self.must, self.most = information, must, most
-        self.beside = may.copy()
+        self.adjacent = allowed.copy()
         self.given: Separators = {}
-        self.apart: Separators = {}
-        for x, y in np.argwhere(np.triu(may)).tolist():
+        self.separators: Separators = {}
+        for x, y in np.argwhere(np.triu(allowed)).tolist():
             self.given[x, y] = ()
             self.look(x, y)
 
     def look(self, x: int, y: int) -> bool:
         """Take the edge away where nothing is left; whether it stays."""
         if not self.must[x, y] and self.information.of_pair(x, y, self.given[x, y]) <= 0.0:
-            self.beside[x, y] = self.beside[y, x] = False
-            self.apart[x, y] = self.given[x, y]
-        return bool(self.beside[x, y])
+            self.adjacent[x, y] = self.adjacent[y, x] = False
+            self.separators[x, y] = self.given[x, y]
+        return bool(self.adjacent[x, y])
 
     def found(self, progress: Progress) -> tuple[BoolArray, Separators]:
-        waiting = [self.contributor(x, y) for x, y in np.argwhere(np.triu(self.beside & ~self.must)).tolist()]
+        waiting = [self.contributor(x, y) for x, y in np.argwhere(np.triu(self.adjacent & ~self.must)).tolist()]
         heapify(waiting)
         n_collected = 0
         while waiting:
             log_odds, (x, y), z = heappop(waiting)
             if log_odds >= 0.0:
                 break
-            if self.beside[z, x] or self.beside[z, y]:
+            if self.adjacent[z, x] or self.adjacent[z, y]:
                 self.given[x, y] = tuple(sorted((*self.given[x, y], z)))
                 n_collected += 1
                 progress("contributors collected", n_collected, None)
                 if not self.look(x, y):
                     continue
             heappush(waiting, self.contributor(x, y))
-        return self.beside, self.apart
+        return self.adjacent, self.separators
 
     def contributor(self, x: int, y: int) -> tuple[float, tuple[int, int], int]:
         """The column that explains most, after minus the log odds that it does; 0 odds where there is none.
@@ -124,7 +126,7 @@ class _Skeleton:
         It does if x and y are the weakest pair of the three, and the three are not a collider.
         """
         given = self.given[x, y]
-        near = self.beside[x] | self.beside[y]
+        near = self.adjacent[x] | self.adjacent[y]
         others = [z for z in np.flatnonzero(near).tolist() if z not in (x, y, *given)]
         if not others or len(given) >= self.most:
             return (math.inf, (x, y), -1)
@@ -136,12 +138,12 @@ class _Skeleton:
         return (-float(log_odds[best]), (x, y), others[best])
 
 
-Triple = tuple[int, int, int, float]  # x - z - y with x and y apart, and I'(x; y; z | u)
+Triple = tuple[int, int, int, float]  # x - z - y with x and y not adjacent, and I'(x; y; z | u)
 
 
-def _open_triples(information: _Information, beside: BoolArray, separators: Separators) -> Iterator[Triple]:
+def _open_triples(information: _Information, adjacent: BoolArray, separators: Separators) -> Iterator[Triple]:
     for (x, y), given in separators.items():
-        for z in np.flatnonzero(beside[x] & beside[y]).tolist():
+        for z in np.flatnonzero(adjacent[x] & adjacent[y]).tolist():
             rest = [k for k in given if k != z]
             yield x, z, y, information.of_pair(x, y, rest) - information.of_pair(x, y, (*rest, z))
 
@@ -152,9 +154,9 @@ _HEAD, _TAIL = 1, -1
 class _Marks:
     """`end[u, v]` is what stands at v on the edge of u and v: an arrowhead, a tail, or 0; `sure` is its probability."""
 
-    def __init__(self, beside: BoolArray, may: BoolArray, fixed: BoolArray) -> None:
-        self.beside = beside
-        self.end = np.where(beside & ~may.T, _HEAD, 0)
+    def __init__(self, adjacent: BoolArray, allowed: BoolArray, fixed: BoolArray) -> None:
+        self.adjacent = adjacent
+        self.end = np.where(adjacent & ~allowed.T, _HEAD, 0)
         self.end[fixed] = _HEAD
         self.end[fixed.T] = _TAIL
         self.sure = np.where(self.end != 0, 1.0, 0.5)
@@ -199,4 +201,4 @@ class _Marks:
     def possible(self) -> BoolArray:
         """(n, n) whether u -> v may be: no tail at v, and no arrowhead at u unless there is one at both ends."""
         heads = self.end == _HEAD
-        return np.asarray(self.beside & (self.end != _TAIL) & ~(heads.T & ~heads))
+        return np.asarray(self.adjacent & (self.end != _TAIL) & ~(heads.T & ~heads))

@@ -117,7 +117,7 @@ class ParentLists:
     def __init__(self, scores: Scores, rules: Constraints, progress: Progress = silent) -> None:
         self.n = len(scores.names)
         self._scores, self._most = scores, rules.most(self.n)
-        self._may, self._required = rules.allowed(scores.names), rules.start(scores.names)
+        self._allowed, self._required = rules.allowed(scores.names), rules.start(scores.names)
         self._near = _neighbours(hill_climbing(scores, rules).parents) if self.n > 1 else [set()] * self.n
         self.n_left_out = 0
         self.most_parents = self.n
@@ -153,7 +153,7 @@ class ParentLists:
     def _of_node(self, node: int) -> tuple[list[tuple[int, ...]], FloatArray]:
         """Every set of candidates with what is required, unless a set inside of it is worth far more."""
         fixed = tuple(sorted(self._required[node]))
-        free = [k for k in np.flatnonzero(self._may[:, node]).tolist() if k not in fixed]
+        free = [k for k in np.flatnonzero(self._allowed[:, node]).tolist() if k not in fixed]
         most = min(self._most - len(fixed), len(free))
         if self._most >= self.n - 1:
             most = max(min(most, _FEWEST_PARENTS), _largest(len(free), most))
