@@ -187,10 +187,10 @@ def _tree(line: bytes, path: Path, number: int) -> dict[str, Any]:
     crc, _, tree = line.partition(b" ")
     if len(line) > MOST_IN_A_LINE or crc != b"%08x" % zlib.crc32(tree):
         raise StoreError(f"{where} is damaged", fix="restore a copy of the journal, or name another session")
-    found = parse_json(tree, where, most_nodes=1 << 16, deepest=20)
-    if not isinstance(found, dict):
+    record = parse_json(tree, where, most_nodes=1 << 16, deepest=20)
+    if not isinstance(record, dict):
         raise StoreError(f"{where} is not a record", fix="restore a copy of the journal, or name another session")
-    return found
+    return record
 
 
 def _unwritten(path: Path, error: OSError) -> StoreError:

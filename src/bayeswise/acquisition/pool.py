@@ -44,8 +44,8 @@ class Pool:
         source = open_source(table)
         hidden = [column.name for column in source.columns if column.name == target]
         overrides["ignore"] = [*overrides.get("ignore", ()), *hidden]
-        found = infer_schema(source, None, **overrides)
-        bare = replace(found, columns=tuple(column for column in found.columns if column.name != target))
+        schema = infer_schema(source, None, **overrides)
+        bare = replace(schema, columns=tuple(column for column in schema.columns if column.name != target))
         batch = _encoded(bare, source)
         levels = {name: Vocabulary.of(batch.vocabularies[c]) for c, name in enumerate(bare.categories)}
         columns = tuple(

@@ -172,18 +172,18 @@ def to_document(diagram: InfluenceDiagram) -> dict[str, Any]:
 
 
 def _decision_fields(decision: Decision) -> dict[str, Any]:
-    found: dict[str, Any] = {"options": list(decision.options), "knows": list(decision.knows)}
+    fields: dict[str, Any] = {"options": list(decision.options), "knows": list(decision.knows)}
     if decision.forgets:
-        found["forgets"] = decision.forgets if isinstance(decision.forgets, str) else list(decision.forgets)
+        fields["forgets"] = decision.forgets if isinstance(decision.forgets, str) else list(decision.forgets)
     if decision.forbidden:
-        found["forbidden"] = [
+        fields["forbidden"] = [
             {
                 node: list(given) if isinstance(given, list | tuple | set | frozenset) else given
                 for node, given in case.items()
             }
             for case in decision.forbidden
         ]
-    return found
+    return fields
 
 
 def _by_states(diagram: InfluenceDiagram, parents: tuple[str, ...], cells: Any) -> Any:

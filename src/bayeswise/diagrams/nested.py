@@ -142,7 +142,7 @@ def _fill(
             )
         codes: list[Any] = []
         for label, (name, levels) in zip(labels, rest, strict=False):
-            codes.append(state_code(label, levels, f"{what} has an entry for a state that {name!r} has not:"))
+            codes.append(state_code(label, levels, f"{what} has an entry for a state that {name!r} does not have:"))
         states = tuple(levels[code] for code, (_, levels) in zip(codes, rest, strict=False))
         place: tuple[Any, ...] = (*codes, ...)
         _fill(what, parents, value, view[place], leaf, (*case, *states), error)

@@ -69,22 +69,22 @@ class Decision:
 def _forgotten(decision: Node, forgets: Any) -> tuple[str, ...] | str:
     if isinstance(forgets, str) and forgets == EVERYTHING:
         return EVERYTHING
-    found = tuple(dict.fromkeys(_names(decision.name, forgets, "what {name!r} forgets is")))
-    both = [node for node in found if node in decision.parents]
+    names = tuple(dict.fromkeys(_names(decision.name, forgets, "what {name!r} forgets is")))
+    both = [node for node in names if node in decision.parents]
     if both:
         raise NetworkError(f"{decision.name!r} both knows and forgets {both[0]!r}", fix="name it in one of the lists")
-    return found
+    return names
 
 
 def _cases(name: str, forbidden: Any) -> tuple[Mapping[str, Any], ...]:
-    found = [forbidden] if isinstance(forbidden, Mapping) else list(forbidden)
-    for case in found:
+    cases = [forbidden] if isinstance(forbidden, Mapping) else list(forbidden)
+    for case in cases:
         if not isinstance(case, Mapping) or name not in case:
             raise NetworkError(
                 f"what {name!r} forbids must name an option of it, and states of what is known; found {case!r:.80}",
                 fix=f"write {{{name!r}: OPTION, NODE: STATE}}",
             )
-    return tuple(dict(case) for case in found)
+    return tuple(dict(case) for case in cases)
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,12 +112,12 @@ class DiagramStructure:
                     )
 
     def _masks(self) -> dict[str, Allowed]:
-        found = {}
+        masks = {}
         for name, decision in self._decisions.items():
             masked = allowed_options(decision, self.known(name), lambda node: self._states[self._places[node]])
             if masked is not None:
-                found[name] = masked
-        return found
+                masks[name] = masked
+        return masks
 
     def _network(self, pieces: Sequence[Piece]) -> BeliefNetwork:
         """Decisions as nodes without parents and with uniform options."""

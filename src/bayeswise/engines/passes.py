@@ -118,13 +118,13 @@ def swept(
     work = StatisticsPass(schema, request, coded)
     if isinstance(source, SpreadSource):
         refuse_growing(request, schema if coded is None else coded.schema, source)
-        found = source.ask(work, columns_of(schema, source))
+        answer = source.ask(work, columns_of(schema, source))
     elif isinstance(source, NearSource):
-        found = source.ask(work, columns_of(schema, source))
+        answer = source.ask(work, columns_of(schema, source))
     else:
-        found = work.of(source, progress)
-    found.report.check(schema, source.description)
-    return found.summary.statistics, found.report
+        answer = work.of(source, progress)
+    answer.report.check(schema, source.description)
+    return answer.summary.statistics, answer.report
 
 
 def columns_of(schema: Schema, source: Any) -> list[str]:

@@ -76,10 +76,10 @@ class SparkSource(SpreadSource):
             answers = answers.repartition("partition").mapInArrow(partial(_joined, work), ANSWER)
         session = self.frame.sparkSession
         with _errors(), lifted_limit(session, self._row_bytes(columns)):
-            found = [bytes(row["answer"]) for row in _answer(session, answers.collect, work.name, watch)]
-        if not found:  # a frame without partitions
-            found = [partitions.answer(work, lambda: streamed(form, iter(())), 0)]
-        merged = partitions.merge(work, found)
+            collected = [bytes(row["answer"]) for row in _answer(session, answers.collect, work.name, watch)]
+        if not collected:  # a frame without partitions
+            collected = [partitions.answer(work, lambda: streamed(form, iter(())), 0)]
+        merged = partitions.merge(work, collected)
         self.n_partitions = partitions.n_partitions(work, merged)
         return merged
 
@@ -99,8 +99,8 @@ class SparkSource(SpreadSource):
         if None in kinds:
             return self._as_arrow(rows, names)
         with _errors():
-            found = _answer(self.frame.sparkSession, rows.collect)  # of the first partitions, not of all
-        cells = zip(*found, strict=True) if found else ((),) * len(kinds)
+            collected = _answer(self.frame.sparkSession, rows.collect)  # of the first partitions, not of all
+        cells = zip(*collected, strict=True) if collected else ((),) * len(kinds)
         arrays = [pa.array(cell, kind) for cell, kind in zip(cells, kinds, strict=True)]
         return from_pyarrow(pa.table(dict(zip(names, arrays, strict=True))))
 
@@ -321,21 +321,21 @@ def _counted_tasks(session: Any, tag: str, show: Callable[[int, int], None]) -> 
 
 
 def _show_stages(show: Callable[[int, int], None], stages: Iterable[Any] | None, **_: Any) -> None:
-    found = list(stages or ())
-    if found:
-        show(sum(stage.num_completed_tasks for stage in found), sum(stage.num_tasks for stage in found))
+    shown = list(stages or ())
+    if shown:
+        show(sum(stage.num_completed_tasks for stage in shown), sum(stage.num_tasks for stage in shown))
 
 
 def _count_tasks(tracker: Any, group: str, show: Callable[[int, int], None], over: threading.Event) -> None:
     total = 0
     while not over.wait(0.2):
         stages = {stage for job in tracker.getJobIdsForGroup(group) for stage in _stages(tracker, job)}
-        found = [info for info in map(tracker.getStageInfo, stages) if info is not None]
-        total = sum(info.numTasks for info in found)
-        show(sum(info.numCompletedTasks for info in found), total)
+        infos = [info for info in map(tracker.getStageInfo, stages) if info is not None]
+        total = sum(info.numTasks for info in infos)
+        show(sum(info.numCompletedTasks for info in infos), total)
     show(total, total)
 
 
 def _stages(tracker: Any, job: int) -> list[int]:
-    found = tracker.getJobInfo(job)
-    return [] if found is None else list(found.stageIds)
+    job_info = tracker.getJobInfo(job)
+    return [] if job_info is None else list(job_info.stageIds)

@@ -162,9 +162,9 @@ def _limits(session: Any) -> dict[str, str]:
     from pyspark.errors import PySparkException
 
     with suppress(PySparkException):
-        found = {name: session.conf.get(name) for name in (MOST_ROWS, MOST_BYTES)}  # unknown ones raise
-        if all(map(session.conf.isModifiable, found)):
-            return found
+        limits = {name: session.conf.get(name) for name in (MOST_ROWS, MOST_BYTES)}  # unknown ones raise
+        if all(map(session.conf.isModifiable, limits)):
+            return limits
     return {}
 
 

@@ -55,9 +55,9 @@ def started(master: str) -> Any:
     builder = SparkSession.builder.appName("bayeswise")
     try:
         if is_connect:
-            found = builder.remote(master).getOrCreate()
-            _ = found.version  # the first answer of the server
-            return found
+            session = builder.remote(master).getOrCreate()
+            _ = session.version  # the first answer of the server
+            return session
         quiet = builder.master(master).config("spark.ui.showConsoleProgress", "false")
         return quiet.config("spark.log.level", "ERROR").getOrCreate()
     except ImportError as error:
@@ -110,17 +110,17 @@ def _reason(text: str) -> str:
     >>> _reason("An error occurred while calling None.\\n: org.apache.spark.SparkException: no such host\\n\\tat a.b")
     'no such host'
     """
-    found = re.search(r"^: *[\w.$]+(?:Exception|Error): *(.+)$", text, re.MULTILINE)
-    return found[1].strip() if found else first_line(text)
+    matched = re.search(r"^: *[\w.$]+(?:Exception|Error): *(.+)$", text, re.MULTILINE)
+    return matched[1].strip() if matched else first_line(text)
 
 
 def check_java() -> str:
     """The java that Spark will start: that of JAVA_HOME, else the one on the PATH; refused if it is too old."""
     home = os.environ.get("JAVA_HOME")
     java = f"{home}/bin/java" if home else shutil.which("java")
-    found = 0 if java is None else java_version(java)
-    if java is None or found < LEAST_JAVA:
-        what = "there is no Java" if not found else f"{java} is Java {found}"
+    version = 0 if java is None else java_version(java)
+    if java is None or version < LEAST_JAVA:
+        what = "there is no Java" if not version else f"{java} is Java {version}"
         raise NotInstalledError(
             f"Spark needs Java {LEAST_JAVA} or later, and {what}",
             fix=f"install it (Debian: apt install openjdk-{LEAST_JAVA}-jre-headless), and set JAVA_HOME if there are "
@@ -135,5 +135,5 @@ def java_version(java: str) -> int:
         shown = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=False).stderr
     except OSError:
         return 0
-    found = re.search(r'version "(?:1\.)?(\d+)', shown)
-    return int(found[1]) if found else 0
+    matched = re.search(r'version "(?:1\.)?(\d+)', shown)
+    return int(matched[1]) if matched else 0

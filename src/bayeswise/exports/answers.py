@@ -155,10 +155,10 @@ def _expected(line: Sequence[Any], probability: list[Expression], cells: Mapping
     """sum_s p(s) cost[s], in the order of the states; one cost for all states is that cost."""
     if all(isinstance(cost, float) and cost == line[0] for cost in line):
         return choose(is_missing(probability[0]), nothing(), number(line[0]))
-    found = probability[0] * _cost(line[0], cells)
+    total = probability[0] * _cost(line[0], cells)
     for p, cost in zip(probability[1:], line[1:], strict=True):
-        found = found + p * _cost(cost, cells)
-    return found
+        total = total + p * _cost(cost, cells)
+    return total
 
 
 def _cost(cost: Any, cells: Mapping[str, Expression]) -> Expression:

@@ -101,10 +101,10 @@ def _log_density(densities: Densities, state: int, cells: Sequence[Expression], 
 
 def _by_count(n_there: Expression, entries: Sequence[float]) -> Expression:
     """The entry of as many cells as there are."""
-    found = number(entries[-1])
+    pieces = number(entries[-1])
     for count, entry in enumerate(entries[:-1]):
-        found = choose(Expression("equal", (n_there, number(float(count)))), number(entry), found)
-    return found
+        pieces = choose(Expression("equal", (n_there, number(float(count)))), number(entry), pieces)
+    return pieces
 
 
 class _Block:

@@ -108,11 +108,11 @@ def _log_or_impossible(share: Expression) -> Expression:
 
 def _interpolated(p: Expression, x: list[float], y: list[float]) -> Expression:
     """Straight between corners, constant beyond the first and the last."""
-    found = number(y[-1])
+    pieces = number(y[-1])
     for k in reversed(range(len(x) - 1)):
         slope = (y[k + 1] - y[k]) / (x[k + 1] - x[k])
-        found = choose(below(p, x[k + 1]), (p - x[k]) * slope + y[k], found)
-    return choose(at_most(p, x[0]), number(y[0]), found)
+        pieces = choose(below(p, x[k + 1]), (p - x[k]) * slope + y[k], pieces)
+    return choose(at_most(p, x[0]), number(y[0]), pieces)
 
 
 def mixture(model: AutoModel, row: Row, scores_of: Callable[[object, Row], Scores]) -> Scores:

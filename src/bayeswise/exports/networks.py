@@ -1,7 +1,7 @@
 """The log joint of network classifiers: tables of each column given its parents and the class, missing cells summed.
 
 A forest of columns is answered by messages along its trees, an average over superparents by its sum, any other graph by
-its tables where a row has every cell and by eliminating its columns one by one where it has not.
+its tables where a row has every cell and by eliminating its columns one by one where it does not.
 """
 
 from __future__ import annotations
@@ -83,8 +83,8 @@ class _Column:
         gone = self.places == _GONE
         if unseen:
             gone |= self.places == self.n_levels
-        found = np.flatnonzero(gone).tolist()
-        return either(*(in_slot(self.slot, place) for place in found)) if found else None
+        slots = np.flatnonzero(gone).tolist()
+        return either(*(in_slot(self.slot, place) for place in slots)) if slots else None
 
     def entries(self, table: FloatArray, axis: int = -1) -> FloatArray:
         """A table by place (levels, then unseen) as one by slot; what is summed out is never looked up."""
@@ -209,14 +209,14 @@ def _of_superparent_pairs(scores: SuperparentPairScores, columns: Sequence[_Colu
         return fewer
     allowed = [_allowed_pair(scores, columns, pair) for pair in scores.pairs]
     n_allowed = total(allowed)
-    found = []
+    terms = []
     for state, log_prior in enumerate(scores.log_prior.tolist()):
         sums = [
             choose(below(may, 0.5), number(IMPOSSIBLE), _superparent_pair(scores, columns, gone, pair, state))
             for pair, may in zip(scores.pairs, allowed, strict=True)
         ]
-        found.append(choose(below(n_allowed, 0.5), fewer[state], log_sum_exp(sums) + log_prior))
-    return found
+        terms.append(choose(below(n_allowed, 0.5), fewer[state], log_sum_exp(sums) + log_prior))
+    return terms
 
 
 def _allowed_pair(scores: SuperparentPairScores, columns: Sequence[_Column], pair: tuple[int, int]) -> Expression:
@@ -344,14 +344,14 @@ class _Elimination:
         return choose(none, number(IMPOSSIBLE), log(choose(none, number(1.0), share)) + log_prior)
 
     def _factors(self, state: int) -> list[_Factor]:
-        found = []
+        factors = []
         for family in self.scores.families:
             table = np.exp(family.log_table[state if family.by_class else 0])
-            found.append(self._factor((*family.parents, family.column), table))
+            factors.append(self._factor((*family.parents, family.column), table))
         if self.scores.of_class is not None:
             table = np.exp(self.scores.of_class.log_table[0][..., state])
-            found.append(self._factor(self.scores.of_class.parents, table))
-        return found
+            factors.append(self._factor(self.scores.of_class.parents, table))
+        return factors
 
     def _factor(self, scope: tuple[int, ...], table: FloatArray) -> _Factor:
         """Constants; a column without levels has none, and adds nothing."""

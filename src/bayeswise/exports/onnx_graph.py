@@ -106,7 +106,7 @@ class _Graph:
         return {node.value.column for node in self.order if _is_text(node)}
 
     def _facts(self) -> dict[str, str]:
-        """What a service needs to know besides names and types."""
+        """Metadata for a service, in addition to names and types."""
         facts = {"missing_text": self.missing_text}
         if self.answer.model.capabilities.classes:
             facts["classes"] = json.dumps(list(self.answer.model.classes), ensure_ascii=False)

@@ -125,15 +125,15 @@ class NumbersRow:
         """In the order of `AsNumbers.features`."""
         inputs, table = self.inputs, self.inputs.table
         filled = {name: self._filled(name) for name in table.numbers}
-        found = list(filled.values())
+        numbers = list(filled.values())
         for name, cuts in inputs.cuts.items():
-            found += [_from(filled[name], cut) for cut in cuts]
+            numbers += [_from(filled[name], cut) for cut in cuts]
         indicators = {
             name: [self._indicator(name, level) for level in range(len(levels))]
             for name, levels in zip(table.categories, inputs.levels, strict=True)
         }
-        found += [each for of_column in indicators.values() for each in of_column]
-        found += [self._flag(name) for name in inputs.flagged]
+        numbers += [each for of_column in indicators.values() for each in of_column]
+        numbers += [self._flag(name) for name in inputs.flagged]
         crossed = inputs.crossed
         if crossed is not None:
             basis = dict(indicators)
@@ -141,8 +141,8 @@ class NumbersRow:
                 scaled = (filled[name] - crossed.centre[name]) / crossed.unit[name]
                 basis[name] = [scaled, *(_from(filled[name], cut) for cut in cuts)]
             for one, other in crossed.pairs:
-                found += [a * b for a in basis[one] for b in basis[other]]
-        return found
+                numbers += [a * b for a in basis[one] for b in basis[other]]
+        return numbers
 
     def _filled(self, name: str) -> Expression:
         x = self.row.number(name)

@@ -78,14 +78,14 @@ class BeliefHistory(Tabular):
 
     def to_columns(self, parameter: str | None = None) -> dict[str, list[Any]]:
         """step, datum, and mean and 95 % interval of the parameter; of each level where there are several."""
-        found: dict[str, list[Any]] = {"step": list(range(len(self.beliefs))), "datum": [None, *self.data]}
+        columns: dict[str, list[Any]] = {"step": list(range(len(self.beliefs))), "datum": [None, *self.data]}
         every = [self.marginals(step, parameter) for step in range(len(self.beliefs))]
         for name in every[0]:
             end = f"_{name}" if len(every[0]) > 1 else ""
-            found[f"mean{end}"] = [float(each[name].mean()) for each in every]
+            columns[f"mean{end}"] = [float(each[name].mean()) for each in every]
             for column, level in zip(("low", "high"), _LIMITS, strict=True):
-                found[f"{column}{end}"] = [float(each[name].ppf(level)) for each in every]
-        return found
+                columns[f"{column}{end}"] = [float(each[name].ppf(level)) for each in every]
+        return columns
 
     def plot(
         self, ax: Any = None, *, steps: Chosen = None, most_panels: int = 4, parameter: str | None = None

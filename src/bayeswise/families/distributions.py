@@ -45,12 +45,12 @@ def distribution(family: str, /, **parameters: float) -> Any:
     if missing:
         raise ParameterError(f"a {family} distribution needs {missing[0]}", fix=typed)
     numbers = {name: _number(name, parameters[name], each.annotation == "int") for name, each in names.items()}
-    found = kinds_of_one_number()[family].law(stats, **numbers)
+    frozen = kinds_of_one_number()[family].law(stats, **numbers)
     with np.errstate(all="ignore"):
-        if not np.isfinite(found.ppf(0.5)):
+        if not np.isfinite(frozen.ppf(0.5)):
             given = ", ".join(f"{name}={parameters[name]!r}" for name in names)
             raise ParameterError(f"there is no {family} distribution with {given}", fix="give it a spread above 0")
-    return found
+    return frozen
 
 
 def parameters_at(family: Any, parameters: Any, group: int, column: int) -> dict[str, float]:

@@ -75,10 +75,10 @@ class Likelihood(Tabular):
     @cached_property
     def maximum(self) -> dict[str, float]:
         """The parameters of maximum likelihood; FitError where there is no maximum."""
-        found = self.family.estimate(self.family.statistic(self.data))
-        if not np.all(found.exists):
-            raise FitError(f"the likelihood has no maximum: {found.reason}", fix="give more different values")
-        return {name: float(np.reshape(getattr(found.parameters, name), ())) for name in self.names}
+        estimate = self.family.estimate(self.family.statistic(self.data))
+        if not np.all(estimate.exists):
+            raise FitError(f"the likelihood has no maximum: {estimate.reason}", fix="give more different values")
+        return {name: float(np.reshape(getattr(estimate.parameters, name), ())) for name in self.names}
 
     @earlier(freedom="df")
     def check(self, **parameters: float) -> Stationary:
@@ -97,13 +97,13 @@ class Likelihood(Tabular):
 
     def to_columns(self) -> dict[str, list[Any]]:
         """parameter, maximum, gradient, curvature and standard_error of each parameter."""
-        found = self.check()
+        check = self.check()
         return {
             "parameter": list(self.names),
             "maximum": [self.maximum[name] for name in self.names],
-            "gradient": [found.gradient[name] for name in self.names],
-            "curvature": np.diag(found.curvature).tolist(),
-            "standard_error": found.standard_errors.tolist(),
+            "gradient": [check.gradient[name] for name in self.names],
+            "curvature": np.diag(check.curvature).tolist(),
+            "standard_error": check.standard_errors.tolist(),
         }
 
     def plot(self, *names: str, ax: Any = None, fixed: Mapping[str, float] | None = None) -> LikelihoodDisplay:

@@ -284,9 +284,9 @@ def refuse_outside(
         counted &= groups >= 0
     if weights is not None:
         counted &= weights != 0
-    found = np.argwhere(outside & counted[:, None])
-    if len(found):
-        row, column = (int(k) for k in found[0])
+    places = np.argwhere(outside & counted[:, None])
+    if len(places):
+        row, column = (int(k) for k in places[0])
         raise SupportError(needs, row=row, column=column, value=float(values[row, column]))
 
 

@@ -26,13 +26,13 @@ def by_node(given: Any, what: str = "evidence", *, of_each: str = "state") -> Ma
 
 def soft_by_node(given: Any, what: str = "soft evidence", of_each: str = "likelihood") -> Mapping[Any, Any]:
     """The same for numbers of each state: {node: {state: likelihood}}."""
-    found = by_node(given, what, of_each=f"{{state: {of_each}}}")
-    for name, by_state in found.items():
+    given_by_node = by_node(given, what, of_each=f"{{state: {of_each}}}")
+    for name, by_state in given_by_node.items():
         if not isinstance(by_state, Mapping):
             raise ParameterError(
                 f"the {what} on {name!r:.80} is {by_state!r:.80}", fix=f"give {{state: {of_each}}} for each node"
             )
-    return found
+    return given_by_node
 
 
 def names_of(given: Any, what: str = "nodes") -> list[Any]:
@@ -54,11 +54,11 @@ def graph_of(given: Any) -> Mapping[str, tuple[str, ...]]:
     >>> graph_of({"wet": ["rain"]})
     {'wet': ('rain',)}
     """
-    found = by_node(given, "parents", of_each="[parents]")
-    for name, above in found.items():
+    given_by_node = by_node(given, "parents", of_each="[parents]")
+    for name, above in given_by_node.items():
         if isinstance(above, str) or not isinstance(above, Iterable):
             raise ParameterError(f"the parents of {name!r:.80} are {above!r:.80}", fix="give a list of names")
-    graph = {name: tuple(above) for name, above in found.items()}
+    graph = {name: tuple(above) for name, above in given_by_node.items()}
     for name in (name for child, above in graph.items() for name in (child, *above)):
         if not isinstance(name, str):
             raise ParameterError(f"a node has a text for a name; found {name!r:.80}", fix="give names of columns")

@@ -56,9 +56,9 @@ def adjustment_sets(
         candidates = sorted((allowed & relevant) - descendants)
     meets = _meets_front_door if front else _meets_back_door
     for subsets in _by_size(candidates):
-        found = [each for each in subsets if meets(network, x, y, each)]
-        if found:
-            return [tuple(network.names[place] for place in each) for each in found]
+        sets = [each for each in subsets if meets(network, x, y, each)]
+        if sets:
+            return [tuple(network.names[place] for place in each) for each in sets]
     return []
 
 

@@ -210,22 +210,22 @@ class DynamicNetwork:
                 top = float(belief.max())
                 likelihoods[network.place(INTERFACE)] = belief / top
                 log_evidence += math.log(len(belief)) + math.log(top)  # the interface was uniform
-            found = Finding(dict(sorted(states.items())), likelihoods, 0.0)
-            belief, log_step = self._posterior(network, network.place(NEXT), found)
+            finding = Finding(dict(sorted(states.items())), likelihoods, 0.0)
+            belief, log_step = self._posterior(network, network.place(NEXT), finding)
             if log_step == -math.inf:
                 raise ImpossibleEvidenceError(
                     f"the evidence of step {step} is impossible after what was seen before", fix="correct that step"
                 )
             log_evidence += log_step
-            yield step, found, belief, log_evidence
+            yield step, finding, belief, log_evidence
 
     def _known(self, name: str) -> str:
         return self.names[self.first.place(name)]
 
     @staticmethod
-    def _posterior(network: BeliefNetwork, target: int, found: Finding) -> tuple[FloatArray, float]:
-        tree = network.engine.tree([target], found)
-        cells, log_evidence = tree.posterior(found.codes(len(network)), found.pairs())
+    def _posterior(network: BeliefNetwork, target: int, finding: Finding) -> tuple[FloatArray, float]:
+        tree = network.engine.tree([target], finding)
+        cells, log_evidence = tree.posterior(finding.codes(len(network)), finding.pairs())
         return cells, float(log_evidence)
 
     def _marginals(self, step: int, found: Finding) -> dict[str, Distribution]:

@@ -37,13 +37,13 @@ class EquivalenceClass:
         for child, above in enumerate(parents):
             graph[list(above), child] = True
         adjacent = graph | graph.T
-        found = cls(adjacent.copy())
+        graphs = cls(adjacent.copy())
         for child in range(n):
             for one, other in combinations(np.flatnonzero(graph[:, child]).tolist(), 2):
                 if not adjacent[one, other]:
-                    found.edge[child, one] = found.edge[child, other] = False
-        found.close()
-        return found
+                    graphs.edge[child, one] = graphs.edge[child, other] = False
+        graphs.close()
+        return graphs
 
     @classmethod
     def of_skeleton(
@@ -57,16 +57,16 @@ class EquivalenceClass:
 
         `allowed` and `fixed` are (n, n): whether an edge parent -> child may be there, and whether it must.
         """
-        found = cls(adjacent & allowed & ~fixed.T, allowed & ~fixed.T)
-        found.close()
+        graphs = cls(adjacent & allowed & ~fixed.T, allowed & ~fixed.T)
+        graphs.close()
         surest = sorted(separators.items(), key=lambda each: (-each[1][0], each[0]))
         for (one, other), (_, given) in surest:
             for middle in np.flatnonzero(adjacent[one] & adjacent[other]).tolist():
                 if middle not in given:
-                    found._point(one, middle)
-                    found._point(other, middle)
-        found.close()
-        return found
+                    graphs._point(one, middle)
+                    graphs._point(other, middle)
+        graphs.close()
+        return graphs
 
     @property
     def directed(self) -> list[tuple[int, int]]:

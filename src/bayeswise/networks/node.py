@@ -125,7 +125,7 @@ def _by_configuration(
             )
         place = 0
         for label, (name, levels) in zip(labels, parents, strict=True):
-            what = f"the table of {node!r} has a row for a state that {name!r} has not:"
+            what = f"the table of {node!r} has a row for a state that {name!r} does not have:"
             place = place * len(levels) + find_state(label, levels, what=what)
         table[place] = _row(node, states, row, f" given {key!r}")
     missing = np.flatnonzero(np.isnan(table[:, 0]))

@@ -40,11 +40,11 @@ class FindingsDisplay(Display):
 
     def to_columns(self) -> dict[str, list[Any]]:
         """finding, alone, beside."""
-        found = self.account.findings
+        source = self.account.findings
         return {
-            "finding": [finding_text(each) for each in found],
-            "alone": [each.alone for each in found],
-            "beside": [each.beside for each in found],
+            "finding": [finding_text(each) for each in source],
+            "alone": [each.alone for each in source],
+            "beside": [each.beside for each in source],
         }
 
     def size(self) -> tuple[float, float]:
@@ -82,9 +82,12 @@ class DistributionDisplay(Display):
 
     def to_columns(self) -> dict[str, list[Any]]:
         """The states of each node, and their probability."""
-        found = self.distribution
-        keys = [key if isinstance(key, tuple) else (key,) for key in found]
-        return {**{n: [key[k] for key in keys] for k, n in enumerate(found.nodes)}, "probability": list(found.values())}
+        source = self.distribution
+        keys = [key if isinstance(key, tuple) else (key,) for key in source]
+        return {
+            **{n: [key[k] for key in keys] for k, n in enumerate(source.nodes)},
+            "probability": list(source.values()),
+        }
 
     def size(self) -> tuple[float, float]:
         return 6.5, 1.2 + 0.34 * min(_MOST_BARS, max(2, len(self.distribution)))
@@ -241,9 +244,9 @@ def _measured(strengths: EdgeStrengths | Mapping[Edge, float], by: str | None) -
     if by is not None and by not in MEASURES:
         raise ParameterError(f"edges have no measure {by!r}", fix=guess(by, list(MEASURES)))
     for measure in (by,) if by is not None else MEASURES:
-        found = {(edge.parent, edge.child): float(getattr(edge, measure)) for edge in strengths if edge.in_graph}
-        if not any(map(math.isnan, found.values())):
-            return found, measure, MEASURES[measure]
+        measured = {(edge.parent, edge.child): float(getattr(edge, measure)) for edge in strengths if edge.in_graph}
+        if not any(map(math.isnan, measured.values())):
+            return measured, measure, MEASURES[measure]
     need = {"posterior": "averaged=True"}.get(by or "", "resamples=100")
     raise ParameterError(f"{by} was not measured", fix=f"measure it: strengths_in_table(table, network, {need})")
 

@@ -69,14 +69,14 @@ def parsed_cell(cell: Label) -> list[tuple[str, float]] | None:
     """
     if not isinstance(cell, str) or ";" not in cell or "=" not in cell:
         return None
-    found: list[tuple[str, float]] = []
+    likelihoods: list[tuple[str, float]] = []
     for part in filter(None, _parts(cell)):
         state, _, number = part.rpartition("=")
         try:
-            found.append((state.strip(), float(number)))
+            likelihoods.append((state.strip(), float(number)))
         except ValueError:
             return None
-    return found if len(found) > 1 and all(state for state, _ in found) else None
+    return likelihoods if len(likelihoods) > 1 and all(state for state, _ in likelihoods) else None
 
 
 def _parts(cell: str) -> list[str]:

@@ -132,9 +132,9 @@ class NamedGraph:
         """
         from bayeswise.networks.equivalence import EquivalenceClass
 
-        found = EquivalenceClass.of_graph(self._parents)
+        graphs = EquivalenceClass.of_graph(self._parents)
         shared, either = (
-            tuple((self.names[u], self.names[v]) for u, v in edges) for edges in (found.directed, found.undirected)
+            tuple((self.names[u], self.names[v]) for u, v in edges) for edges in (graphs.directed, graphs.undirected)
         )
         return shared, either
 

@@ -130,14 +130,14 @@ def value_of_control(
         if diagram.place(node) in graph.ancestors_of(diagram.network._parents, [place]):
             raise ParameterError(
                 f"the evidence on {diagram.names[place]!r} is a consequence of {node!r}, which is to be set",
-                fix="take that evidence back",
+                fix="remove that evidence",
             )
     now = diagram.solve(evidence, exact=True)
     states = diagram.states(node)
-    found: dict[Label, float] = {}
+    values: dict[Label, float] = {}
     for state, row in zip(states, np.eye(len(states)), strict=True):
-        found[state] = _gained(diagram.changed([Node(node, states, row)]).solve(evidence, exact=True), now)
-    return found
+        values[state] = _gained(diagram.changed([Node(node, states, row)]).solve(evidence, exact=True), now)
+    return values
 
 
 # -- the parts ------------------------------------------------------------------------------------------------

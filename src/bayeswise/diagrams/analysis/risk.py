@@ -84,9 +84,9 @@ def risk_profile(solution: Solution) -> RiskProfile:
     """The sum of the utilities is one more node of the network."""
     nodes, sums = sum_nodes(solution.diagram, "look at scenarios(nodes=[...])")
     network = BeliefNetwork([*(solution.network.node(name) for name in solution.network), *nodes])
-    found = network.query([nodes[-1].name], solution._findings).cells
-    happens = found > 0.0
-    return RiskProfile(sums[happens], found[happens])
+    probability = network.query([nodes[-1].name], solution._findings).cells
+    happens = probability > 0.0
+    return RiskProfile(sums[happens], probability[happens])
 
 
 _MOST_SCENARIO_CELLS = 1 << 20

@@ -277,20 +277,20 @@ def envelope(best: Callable[[float], Line], low: float, high: float) -> list[Lin
     """
     first, last = best(low), best(high)
     size = max(abs(line.at(t)) for line in (first, last) for t in (low, high))
-    found = [first]
+    lines = [first]
     waiting = [(low, first, high, last)]
     while waiting:
         a, left, b, right = waiting.pop()
         cross = _crossing(left, right)
-        if cross is None or not a < cross < b or len(found) > _MOST_PIECES:
-            found.append(right)
+        if cross is None or not a < cross < b or len(lines) > _MOST_PIECES:
+            lines.append(right)
             continue
         middle = best(cross)
         if middle.at(cross) <= left.at(cross) + _CLOSE * size:
-            found.append(right)
+            lines.append(right)
             continue
         waiting += [(cross, middle, b, right), (a, left, cross, middle)]
-    return [line for k, line in enumerate(found) if k == 0 or line != found[k - 1]]
+    return [line for k, line in enumerate(lines) if k == 0 or line != lines[k - 1]]
 
 
 def _crossing(left: Line, right: Line) -> float | None:

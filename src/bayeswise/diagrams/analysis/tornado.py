@@ -118,12 +118,12 @@ def _ranges(
         is_probability = not known[name].is_utility
         if not low <= high or (is_probability and not 0.0 <= low <= high <= 1.0):
             raise ParameterError(f"{name} cannot go from {low:g} to {high:g}", fix="give the lower end first")
-    found = []
+    ranges_by_entry = []
     for name, entry in known.items():
         step = 0.0 if not entry.is_utility and entry.value == 1.0 else spread * abs(entry.value)
         low, high = given.get(name, (entry.value - step, entry.value + step))
         if not entry.is_utility:
             low, high = max(0.0, low), min(1.0, high)
         if low < high:
-            found.append((entry, (float(low), float(high))))
-    return found
+            ranges_by_entry.append((entry, (float(low), float(high))))
+    return ranges_by_entry

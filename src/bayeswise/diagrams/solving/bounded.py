@@ -52,14 +52,14 @@ class Bounds:
     def chosen_recall(self) -> int | None:
         """The largest recall whose tables are small enough for an answer in seconds; none if none fits at all."""
         largest = max(_FEWEST_CELLS, _WORK // max(1, len(self.decisions)) ** 2)
-        found = None
+        largest_recall = None
         for recall in count():
             if not self.fits(recall, largest if recall else LARGEST_STEP):
-                return found
-            found = recall
+                return largest_recall
+            largest_recall = recall
             if recall + 1 >= len(self.decisions):
-                return found
-        return found
+                return largest_recall
+        return largest_recall
 
     def fits(self, recall: int, largest: float) -> bool:
         """Whether no table of either bound has more cells."""
@@ -117,12 +117,12 @@ class Bounds:
         """The chance nodes by the last decision that they depend on, as its rank."""
         rank = {d: k for k, d in enumerate(self.decisions)}
         latest: dict[int, int] = {}
-        found: dict[int, list[int]] = {}
+        effects: dict[int, list[int]] = {}
         for node in ancestral_order(self._graph, [str(node) for node in range(len(self._graph))]):
             latest[node] = max([rank.get(node, -1), *(latest[parent] for parent in self._graph[node])])
             if node not in rank and latest[node] >= 0:
-                found.setdefault(latest[node], []).append(node)
-        return found
+                effects.setdefault(latest[node], []).append(node)
+        return effects
 
     def _is_relaxed_within(self, recall: int, largest: float) -> bool:
         try:

@@ -159,7 +159,7 @@ class Search:
         """What can matter for each open decision; what matters for none of them is taken away until all does."""
         info: Mapping[int, Sequence[int]] = {d: self.structure.past[d] for d in self.structure.past}
         while True:
-            found = requisite(
+            scopes = requisite(
                 self.structure.parents,
                 info,
                 self.structure.utilities,
@@ -168,9 +168,9 @@ class Search:
                 forced=self.structure.allowed,
                 coupled=self.respond.is_coupled,
             )
-            if all(tuple(info[d]) == found[d] for d in found):
-                return found
-            info = {**info, **found}
+            if all(tuple(info[d]) == scopes[d] for d in scopes):
+                return scopes
+            info = {**info, **scopes}
 
     def _scopes(self) -> dict[int, tuple[int, ...]]:
         return {d: rule.scope for d, rule in self.settled.items()}
@@ -232,12 +232,12 @@ class Search:
         """Each policy in turn becomes the best response to the others until none improves, from several starts."""
         generator = np.random.default_rng(_SEED)
         info = self._requisite()
-        found: list[tuple[float, dict[int, Rule]]] = []
+        ends: list[tuple[float, dict[int, Rule]]] = []
         for start in range(starts):
             rules = {d: self.coin(d) if start == 0 else self._drawn(d, info[d], generator) for d in self.open}
-            found.append(self.improved(rules))
-        best = max(found, key=lambda each: each[0])
-        return *best, sum(utility >= best[0] - _BETTER * self._size for utility, _ in found)
+            ends.append(self.improved(rules))
+        best = max(ends, key=lambda each: each[0])
+        return *best, sum(utility >= best[0] - _BETTER * self._size for utility, _ in ends)
 
     def _drawn(self, decision: int, scope: Sequence[int], generator: np.random.Generator) -> Rule:
         allowed = self._options(decision, scope)

@@ -27,8 +27,8 @@ def decision_order(
     bayeswise.foundation.errors.NetworkError: the order of the decisions 'a' and 'b' is open. Fix: ...
     """
     all_decisions, alone = set(decisions), set(apart)
-    found = tuple(node for node in order if node in all_decisions)
-    for first, second in _unordered(parents, order, found, any_pair=bool(alone)):
+    ordered = tuple(node for node in order if node in all_decisions)
+    for first, second in _unordered(parents, order, ordered, any_pair=bool(alone)):
         if not {first, second} <= alone:
             a, b = names[first], names[second]
             raise NetworkError(
@@ -36,7 +36,7 @@ def decision_order(
                 fix=f"let the later one know the other, as in Decision({b!r}, ..., knows=[{a!r}]); "
                 "if neither knows of the other, write forgets='everything' in both",
             )
-    return found
+    return ordered
 
 
 def _unordered(
@@ -155,12 +155,12 @@ def pasts(
     """
     if not forgets:
         return Pasts({decision: parents[decision] for decision in decisions})
-    found: dict[int, tuple[int, ...]] = {}
+    past: dict[int, tuple[int, ...]] = {}
     for decision, remembered in memories(parents, decisions, forgets).items():
         lost = forgets.get(decision, ())
         kept = set() if lost is None else remembered - set(lost)
-        found[decision] = tuple(sorted(kept | set(parents[decision])))
-    return found
+        past[decision] = tuple(sorted(kept | set(parents[decision])))
+    return past
 
 
 def memories(
@@ -168,15 +168,15 @@ def memories(
 ) -> dict[int, set[int]]:
     """For each decision what it could remember: all that the decisions just before it knew, and what they chose."""
     above = {d: ancestors_of(parents, [d]) & set(decisions) - {d} for d in decisions}
-    found: dict[int, set[int]] = {}
+    past: dict[int, set[int]] = {}
     known: dict[int, set[int]] = {}
     for decision in decisions:
         nearest = above[decision].difference(*(above[other] for other in above[decision]))
-        found[decision] = set().union(*(known[other] | {other} for other in nearest))
+        past[decision] = set().union(*(known[other] | {other} for other in nearest))
         lost = forgets.get(decision, ())
-        kept = set() if lost is None else found[decision] - set(lost)
+        kept = set() if lost is None else past[decision] - set(lost)
         known[decision] = kept | set(parents[decision])
-    return found
+    return past
 
 
 def requisite(
@@ -203,7 +203,7 @@ def requisite(
     evidence, fixed = set(known), dict(given or {})
     graph = _with_policies(parents, past, utilities, evidence, fixed)
     below = children_of(graph)
-    found: dict[int, tuple[int, ...]] = {}
+    scopes: dict[int, tuple[int, ...]] = {}
     for decision in reversed(list(past)):
         if decision in fixed or decision in evidence:
             continue
@@ -216,8 +216,8 @@ def requisite(
         for idle in set(graph[decision]).difference(matters):
             below[idle].remove(decision)
         graph[decision] = matters
-        found[decision] = tuple(graph[decision])
-    return dict(reversed(found.items()))
+        scopes[decision] = tuple(graph[decision])
+    return dict(reversed(scopes.items()))
 
 
 def _with_policies(
@@ -259,15 +259,15 @@ def relevant_decisions(
         graph[decision] = [*graph[decision], policy]
     graph += [[] for _ in policies]
     below = children_of(graph)
-    found: dict[int, set[int]] = {}
+    relevant: dict[int, set[int]] = {}
     for decision in info:
         reached = reached_from(below, decision)
         targets = [node for node in reached if len(parents) <= node < n_nodes]
         fixed_gains = set(range(len(parents), n_nodes)).difference(targets) if coupled else set()
         observed = {*info[decision], decision, *evidence, *fixed_gains, *policies.values()}
         touched = _touched(graph, below, targets, observed)
-        found[decision] = {d for d, policy in policies.items() if d != decision and policy in touched}
-    return found
+        relevant[decision] = {d for d, policy in policies.items() if d != decision and policy in touched}
+    return relevant
 
 
 def reached_from(below: Sequence[Sequence[int]], node: int) -> set[int]:

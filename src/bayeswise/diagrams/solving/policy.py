@@ -172,9 +172,9 @@ def _refuse_forbidden(diagram: InfluenceDiagram, policy: Policy) -> None:
     if policy.possible is not None:
         taken = taken & policy.possible.reshape([*(sizes[node] for node in policy.knows), 1])
     wrong = lined_up(taken, policy.knows, names) & ~lined_up(masked.mask, masked.knows, names)
-    found = np.argwhere(wrong)
-    if len(found):
-        *codes, option = found[0].tolist()
+    places = np.argwhere(wrong)
+    if len(places):
+        *codes, option = places[0].tolist()
         case = ", ".join(
             f"{n} = {diagram.states(n)[c]}" for n, c in zip(names, codes, strict=True) if n in masked.knows
         )

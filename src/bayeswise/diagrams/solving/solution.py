@@ -165,8 +165,8 @@ class Solution:
         """The policy of a decision, with the probability of each case."""
         if decision not in self.policies:
             raise ParameterError(f"there is no policy of {decision!r}", fix=guess(decision, list(self.policies)))
-        found = self.policies[decision]
-        return replace(found, reached=self._joint(found.knows).ravel() if found.knows else np.ones(1))
+        policy = self.policies[decision]
+        return replace(policy, reached=self._joint(policy.knows).ravel() if policy.knows else np.ones(1))
 
     def softmax(self, temperature: float) -> dict[str, Policy]:
         """Soft-max policies: P(option) proportional to exp(utility of the option / temperature)."""
@@ -275,14 +275,14 @@ class Solution:
 
 def policies_of(diagram: InfluenceDiagram, outcome: Outcome, given: Mapping[str, Policy]) -> dict[str, Policy]:
     """The policies by name, from the first decision to the last."""
-    found: dict[str, Policy] = {}
+    policies: dict[str, Policy] = {}
     for name in diagram.decisions:
         place = diagram.place(name)
         if name in given:
-            found[name] = given[name]
+            policies[name] = given[name]
         elif place in outcome.choices:
-            found[name] = _policy_of(diagram, name, outcome.choices[place])
-    return found
+            policies[name] = _policy_of(diagram, name, outcome.choices[place])
+    return policies
 
 
 def _policy_of(diagram: InfluenceDiagram, name: str, choice: Choice) -> Policy:

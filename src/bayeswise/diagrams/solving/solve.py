@@ -213,7 +213,7 @@ def _explain_conflict(diagram: InfluenceDiagram, policies: Mapping[str, Policy],
     """The error of the network, which names the contradictory part of the evidence."""
     for network in (diagram.network, network_under(diagram, policies, seen)):
         network.query(diagram.names[0], seen)
-    raise ImpossibleEvidenceError("the evidence has probability 0", fix="take a part of it back")
+    raise ImpossibleEvidenceError("the evidence has probability 0", fix="remove part of it")
 
 
 _QUICK = LARGEST_STEP // 64  # cells: what is recommended is solved in seconds

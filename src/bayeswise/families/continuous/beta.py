@@ -95,10 +95,10 @@ class Beta(WithoutConjugatePrior[Product]):
 
     def spread_of(self, statistic: Product) -> FloatArray:
         """The standard deviation at the estimate, 0 with no rows or a constant column."""
-        found = self.estimate(statistic)
-        a, b = (np.where(found.exists, each, 1.0) for each in (found.parameters.alpha, found.parameters.beta))
+        estimate = self.estimate(statistic)
+        a, b = (np.where(estimate.exists, each, 1.0) for each in (estimate.parameters.alpha, estimate.parameters.beta))
         n = a + b
-        return np.where(found.exists, np.sqrt(a / n * (b / n) / (n + 1.0)), 0.0)
+        return np.where(estimate.exists, np.sqrt(a / n * (b / n) / (n + 1.0)), 0.0)
 
     def with_least_spread(self, parameters: BetaParameters, least: FloatArray) -> BetaParameters:
         """The same mean, a standard deviation of at least `least`: alpha + beta = mean (1 - mean) / variance - 1."""

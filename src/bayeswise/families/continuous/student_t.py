@@ -357,16 +357,18 @@ def _best(profile: _Profile, most_k: float) -> Fit:
     """The highest of the ends of the range and the crossings of the slope inside."""
     grid = most_k * _GRID
     slopes = [profile.slope(float(k)) for k in grid]
-    found = []
+    maxima = []
     if slopes[0] <= 0:
-        found.append(replace(profile.at(0.0), problem="the tails are no heavier than those of the normal distribution"))
+        maxima.append(
+            replace(profile.at(0.0), problem="the tails are no heavier than those of the normal distribution")
+        )
     for low, high, slope_low, slope_high in zip(grid, grid[1:], slopes, slopes[1:], strict=False):
         if slope_low > 0 >= slope_high:
-            found.append(profile.at(_crossing(profile.slope, float(low), float(high), slope_low, slope_high)))
+            maxima.append(profile.at(_crossing(profile.slope, float(low), float(high), slope_low, slope_high)))
     if slopes[-1] > 0:
         problem = f"the likelihood still climbs at min_df = {1.0 / most_k:g}"
-        found.append(replace(profile.at(most_k), problem=problem))
-    return max(found, key=profile.log_likelihood)
+        maxima.append(replace(profile.at(most_k), problem=problem))
+    return max(maxima, key=profile.log_likelihood)
 
 
 def _crossing(slope: Callable[[float], float], low: float, high: float, above: float, below: float) -> float:

@@ -240,6 +240,6 @@ def k_parents(between: FloatArray, about_class: FloatArray, k: int) -> IntArray:
     worth = np.where(earlier & (between > 0.0), between, 0.0)
     chosen = np.argsort(-worth, axis=2, kind="stable")[:, :, :k]
     kept = np.take_along_axis(worth, chosen, axis=2) > 0.0
-    found = np.full((n_models, n_columns, k), -1, dtype=np.int64)
-    found[:, :, : chosen.shape[2]] = np.where(kept, chosen, -1)
-    return found
+    parents = np.full((n_models, n_columns, k), -1, dtype=np.int64)
+    parents[:, :, : chosen.shape[2]] = np.where(kept, chosen, -1)
+    return parents

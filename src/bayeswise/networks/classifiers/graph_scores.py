@@ -1,7 +1,7 @@
 """The log joint of rows under one graph: log p(state) + sum of log p(cell | parents, state), missing cells summed out.
 
 A forest of columns is answered by messages along its trees, all in log space; any other graph by its tables where a row
-has every cell, and by the junction tree of its network where it has not.
+has every cell, and by the junction tree of its network where it does not.
 """
 
 from __future__ import annotations

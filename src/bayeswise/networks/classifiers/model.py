@@ -282,10 +282,10 @@ class NetworkClassifierModel(Classifier):
         """The table under the same cuts, graph and settings, so that both can be merged; and what was met."""
         source = open_like(table, self.schema)
         encoder = Encoder(self.schema, learning=True)
-        found = self.summary(encoder.batches(source))
-        if not found.labels:
+        summary = self.summary(encoder.batches(source))
+        if not summary.labels:
             raise no_rows(source, self.schema)
-        return replace(self, statistics=found), encoder.report
+        return replace(self, statistics=summary), encoder.report
 
     def _summary(self, table: Any, targets: Any, weights: Any, check: bool) -> Grouped[Product]:
         return self.summary(self.learned(table, targets, weights, check))

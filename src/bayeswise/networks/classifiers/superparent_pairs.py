@@ -125,14 +125,14 @@ class SuperparentPairScores(AveragedScores):
                 term[np.arange(len(rows)), own] += self._change(pair, codes[rows], own, leaving.weights[rows])
             total[rows] = np.logaddexp(total[rows], term)
             n_pairs[rows] += 1.0
-        found = np.asarray(total + log_prior - np.log(np.maximum(n_pairs, 1.0))[:, None])
+        log_joint = np.asarray(total + log_prior - np.log(np.maximum(n_pairs, 1.0))[:, None])
         none = np.flatnonzero(n_pairs == 0.0)
         if len(none) and leaving is None:
-            found[none] = self.of_one.log_joint(np.ascontiguousarray(codes[none]))
+            log_joint[none] = self.of_one.log_joint(np.ascontiguousarray(codes[none]))
         elif len(none) and leaving is not None:
             gone = leaving.groups[none], leaving.weights[none]
-            found[none] = self.of_one.left_out(codes[none], *gone, log_prior[none])
-        return found
+            log_joint[none] = self.of_one.left_out(codes[none], *gone, log_prior[none])
+        return log_joint
 
     def _rows_of(self, pair: tuple[int, int], codes: CodeArray) -> tuple[IntArray, FloatArray]:
         """The rows that have both cells, and the weight of their pair of levels."""

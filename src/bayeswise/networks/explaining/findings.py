@@ -74,7 +74,7 @@ def _explanations(
     if bits <= 0.0:
         return []
     prior = network.marginals()
-    found = []
+    explanations = []
     for name in network:
         if name in findings:
             continue
@@ -82,14 +82,14 @@ def _explanations(
             if p > 0.0 and prior[name][state] > 0.0:
                 left = bits + math.log2(prior[name][state] / p)
                 if left <= 0.0:
-                    found.append((p, name, state, left))
-    found.sort(key=lambda each: -each[0])
-    return [(name, state, left) for _, name, state, left in found]
+                    explanations.append((p, name, state, left))
+    explanations.sort(key=lambda each: -each[0])
+    return [(name, state, left) for _, name, state, left in explanations]
 
 
 def influences(network: BeliefNetwork) -> dict[tuple[str, str], float]:
     """The mean Hellinger distance between the child's distributions under two states of the parent, all else equal."""
-    found: dict[tuple[str, str], float] = {}
+    by_edge: dict[tuple[str, str], float] = {}
     for child in network:
         parents, table = network.parents(child), np.sqrt(network.table(child))
         shape = [*(len(network.states(parent)) for parent in parents), table.shape[1]]
@@ -97,8 +97,8 @@ def influences(network: BeliefNetwork) -> dict[tuple[str, str], float]:
             rows = np.moveaxis(table.reshape(shape), axis, 0).reshape(shape[axis], -1, shape[-1])
             first, second = np.triu_indices(shape[axis], 1)
             distance = np.sqrt(np.maximum(0.0, 1.0 - (rows[first] * rows[second]).sum(axis=-1)))
-            found[parent, child] = float(distance.mean()) if distance.size else 0.0
-    return found
+            by_edge[parent, child] = float(distance.mean()) if distance.size else 0.0
+    return by_edge
 
 
 _LEAST = 1e-9  # bits; below it a node is not moved
@@ -134,7 +134,7 @@ def paths_of(network: BeliefNetwork, node: str, hard: Evidence, soft: Soft, most
     if most < 0:
         raise ParameterError(f"{most} paths", fix="give a number from 0 on")
     after = network.marginals(hard, soft=soft)
-    found: list[FindingPath] = []
+    paths: list[FindingPath] = []
     for name in (*hard, *soft):
         others = {each: state for each, state in hard.items() if each != name}
         hints = {each: likelihood for each, likelihood in soft.items() if each != name}
@@ -145,11 +145,11 @@ def paths_of(network: BeliefNetwork, node: str, hard: Evidence, soft: Soft, most
         places = [network.place(each) for each in (name, node)]
         given, hinted = ({network.place(each) for each in known} for known in (others, hints))
         trails = _open_trails(network, places[0], places[1], given, hinted, moved)
-        found += [
+        paths += [
             FindingPath(name, tuple(network.names[place] for place in trail), bits)
             for bits, trail in itertools.islice(trails, most)
         ]
-    return tuple(sorted(found, key=lambda path: (-path.bits, len(path.nodes)))[:most])
+    return tuple(sorted(paths, key=lambda path: (-path.bits, len(path.nodes)))[:most])
 
 
 def _bits(after: Mapping[str, Any], before: Mapping[str, Any], name: str) -> float:

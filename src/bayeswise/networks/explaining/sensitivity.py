@@ -67,7 +67,7 @@ class Sensitivity:
 
     @property
     def best(self) -> Label:
-        """The most probable state of the query as things are."""
+        """The most probable state of the query at the current value."""
         return self.states[int(np.argmax((1.0 - self.value) * self.at_zero + self.value * self.at_one))]
 
     def stable_range(self) -> tuple[float, float]:
@@ -136,12 +136,12 @@ def sensitivities(
     """
     target = network.place(query)
     engine = network.engine
-    found = engine.finding(evidence, soft)
-    if target in found.states:
+    finding = engine.finding(evidence, soft)
+    if target in finding.states:
         raise ParameterError(f"node {query!r} is observed: no table matters to it", fix="choose another node")
     network.query(query, evidence, soft=soft)  # impossible evidence is named here
     places = range(len(network)) if tables is None else [network.place(name) for name in names_of(tables)]
-    return sorted(_functions(network, target, found, places), key=lambda each: -round(each.impact, 12))
+    return sorted(_functions(network, target, finding, places), key=lambda each: -round(each.impact, 12))
 
 
 def _functions(network: BeliefNetwork, target: int, finding: Finding, places: Iterable[int]) -> Iterator[Sensitivity]:
@@ -191,14 +191,14 @@ def _certain_rows(table: FloatArray, row: int, run: Callable[[], tuple[FloatArra
     """(n_states of the node, n_states of the query) P(query, evidence) if the row were certain of each state in turn,
     divided by the largest P(evidence) among them."""
     before = table[row].copy()
-    found = []
+    rows = []
     for k in range(len(before)):
         table[row] = 0.0
         table[row, k] = 1.0
-        found.append(run())
+        rows.append(run())
     table[row] = before
-    log_top = max(log_evidence for _, log_evidence in found)
-    return np.array([cells * math.exp(log_evidence - log_top) for cells, log_evidence in found])
+    log_top = max(log_evidence for _, log_evidence in rows)
+    return np.array([cells * math.exp(log_evidence - log_top) for cells, log_evidence in rows])
 
 
 def _others_in_proportion(entries: FloatArray, k: int) -> FloatArray:

@@ -203,11 +203,11 @@ def _loaded(path: str | os.PathLike[str]) -> BeliefNetwork:
     from bayeswise.networks.network import BeliefNetwork
 
     model = load(path)
-    found = getattr(model, "network", model)  # a classifier has one inside
-    if not isinstance(found, BeliefNetwork):
+    network = getattr(model, "network", model)  # a classifier has one inside
+    if not isinstance(network, BeliefNetwork):
         what = f"{os.fspath(path)!r} holds a {type(model).__name__}, not a network of states"
         raise KindError(what, fix="use bw.load; networks with numbers: bayeswise network query, show")
-    return found
+    return network
 
 
 def _refuse_what_is_not_a_path(path: object) -> None:

@@ -63,9 +63,9 @@ def parse(text: str, where: str) -> Description:
         if word == "node":
             _node(tokens, blocks)
         else:
-            found = _field(tokens)
-            if word == "bayeswise_name" and found:
-                name = unquoted(found[0])
+            value = _field(tokens)
+            if word == "bayeswise_name" and value:
+                name = unquoted(value[0])
     tokens.expect("}")
     return _described(name, blocks, where)
 
@@ -80,9 +80,9 @@ def _node(tokens: Tokens, blocks: dict[str, _Block]) -> None:
     fields: dict[str, list[str]] = {}
     while tokens.next != "}":
         key = tokens.name("a field")
-        found = _field(tokens)
-        if found is not None:
-            fields[key] = found
+        value = _field(tokens)
+        if value is not None:
+            fields[key] = value
     tokens.expect("}")
     _pass(tokens, ";")
     blocks[name] = _Block(name, fields)

@@ -40,10 +40,10 @@ class Element:
         return [child.text.strip() for child in self.all(*tags)]
 
     def one(self, tag: str) -> str:
-        found = self.texts(tag)
-        if len(found) != 1:
-            self.fail(f"expected one {tag.upper()}; found {len(found)}")
-        return found[0]
+        texts = self.texts(tag)
+        if len(texts) != 1:
+            self.fail(f"expected one {tag.upper()}; found {len(texts)}")
+        return texts[0]
 
     def attribute(self, name: str) -> str:
         if name not in self.attributes:

@@ -77,13 +77,13 @@ def _described(draft: _Draft, name: str, where: str) -> Description:
 def _fields(tokens: Tokens) -> dict[str, list[str]]:
     """`name = value ... ;` up to the closing brace."""
     tokens.expect("{")
-    found: dict[str, list[str]] = {}
+    fields: dict[str, list[str]] = {}
     while tokens.next != "}":
         key = tokens.name("a field")
         tokens.expect("=")
-        found[key] = tokens.until(";")
+        fields[key] = tokens.until(";")
     tokens.expect("}")
-    return found
+    return fields
 
 
 def _node(tokens: Tokens, draft: _Draft, kind: str) -> None:

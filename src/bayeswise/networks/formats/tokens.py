@@ -62,22 +62,22 @@ class Tokens:
         while end < len(self.text) and self.text[end - 1] == "\\":  # never between an escape and its character
             end += 1
         piece = self.text[start:end]
-        found = self._pattern.findall(piece)
+        tokens = self._pattern.findall(piece)
         self._cut = end
-        last = found[-1] if found else ""
+        last = tokens[-1] if tokens else ""
         if last.startswith(self._comment):
             self._cut = self._end_of_comment(start + piece.rindex(last), last)
         elif last.startswith('"') and not re.fullmatch(_STRING, last, re.DOTALL):
             if end == len(self.text):
                 self.fail("a text in quotes has no end", at=start + piece.rindex(last), fix="close it")
-            self._cut = start + piece.rindex(found.pop())
+            self._cut = start + piece.rindex(tokens.pop())
         elif end < len(self.text) and last and last not in self._marks:
-            self._cut = start + piece.rindex(found.pop())
+            self._cut = start + piece.rindex(tokens.pop())
         if self._cut == start:  # one token fills the piece
             return self._more(2 * size)
         self._pieces.append((self._dropped + len(self.tokens), start))
         commented = any(mark in piece for mark in self._comment)
-        self.tokens += [t for t in found if not t.startswith(self._comment)] if commented else found
+        self.tokens += [t for t in tokens if not t.startswith(self._comment)] if commented else tokens
         return True
 
     def _end_of_comment(self, start: int, comment: str) -> int:

@@ -27,11 +27,11 @@ class _Words:
         raise SourceError(f"{self.where}, word {self.place}: {what}", fix=fix)
 
     def take(self, n_words: int = 1) -> list[str]:
-        found = self.words[self.place : self.place + n_words]
-        self.place += len(found)
-        if len(found) < n_words:
+        taken = self.words[self.place : self.place + n_words]
+        self.place += len(taken)
+        if len(taken) < n_words:
             self.fail("the file ends too early", fix="give the whole file")
-        return found
+        return taken
 
     def number(self, what: str, least: int, most: int) -> int:
         (word,) = self.take()
@@ -81,15 +81,15 @@ def parse_evidence(text: str, where: str, n_nodes: int) -> dict[str, int]:
     """The observed states of an evidence file, by the name and the number that `parse` gives them."""
     words = _Words(text, where)
     n_observed = words.number("the number of observed variables", 0, n_nodes)
-    found: dict[str, int] = {}
+    evidence: dict[str, int] = {}
     for _ in range(n_observed):
         node = str(words.number("a variable", 0, n_nodes - 1))
-        if node in found:
+        if node in evidence:
             words.fail(f"variable {node} is observed twice")
-        found[node] = words.number("a state", 0, MOST_STATES)
+        evidence[node] = words.number("a state", 0, MOST_STATES)
     if words.place < len(words.words):
         words.fail("there is more than one set of evidence", fix="give one sample per file")
-    return found
+    return evidence
 
 
 def text(described: Description) -> str:

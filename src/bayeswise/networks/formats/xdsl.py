@@ -187,13 +187,13 @@ def _words(element: Element, tag: str) -> list[str]:
 
 def _titles(root: Element) -> dict[tuple[str, ...], str]:
     """The names that bayeswise wrote beside ids: of the network by (), of a node by (id,), of a state by both ids."""
-    found: dict[tuple[str, ...], str] = {}
+    titles: dict[tuple[str, ...], str] = {}
     for extensions in root.all("extensions"):
         for ours in extensions.all("bayeswise"):
             for title in ours.all("title"):
                 key = (title.attributes.get("node"), title.attributes.get("state"))
-                found[tuple(word for word in key if word is not None)] = title.attribute("name")
-    return found
+                titles[tuple(word for word in key if word is not None)] = title.attribute("name")
+    return titles
 
 
 # -- writing ----------------------------------------------------------------------------------------------------
@@ -219,7 +219,7 @@ class _Ids(NamedTuple):
 def _identifiers(names: Sequence[str], prefix: str) -> dict[str, str]:
     """An identifier for each name: itself where it is one."""
     taken = {name for name in names if _IDENTIFIER.fullmatch(name)}
-    found = {}
+    identifiers = {}
     for place, name in enumerate(names):
         word = name
         if name not in taken:
@@ -227,8 +227,8 @@ def _identifiers(names: Sequence[str], prefix: str) -> dict[str, str]:
             while word in taken:
                 word += "_"
             taken.add(word)
-        found[name] = word
-    return found
+        identifiers[name] = word
+    return identifiers
 
 
 def _lines(described: Description, ids: _Ids) -> Iterator[str]:

@@ -44,7 +44,7 @@ class _Reader:
             self.states[name] = levels
 
     def description(self) -> Description:
-        found = Description((self.element.texts("name") or [""])[0] or "network")
+        described = Description((self.element.texts("name") or [""])[0] or "network")
         made: dict[str, Piece] = {}
         for element in self.element.all("definition", "probability"):
             name, parents = self.checked_names(element)
@@ -54,8 +54,8 @@ class _Reader:
         for name, kind in self.kinds.items():
             if name not in made and kind != "decision":
                 self.element.fail(f"the variable {name!r} has no DEFINITION", fix="add one")
-            found.pieces.append(made.get(name) or DescribedDecision(name, tuple(self.states[name]), ()))
-        return found
+            described.pieces.append(made.get(name) or DescribedDecision(name, tuple(self.states[name]), ()))
+        return described
 
     def checked_names(self, element: Element) -> tuple[str, list[str]]:
         name, parents = element.one("for"), element.texts("given")

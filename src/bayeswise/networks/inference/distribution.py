@@ -148,10 +148,10 @@ def several_most_probable(
     hints = {node: dict(given) for node, given in soft_by_node(soft).items()}
     search = _Search(network, dict(by_node(evidence)), hints)
     search.add({}, {})
-    found: list[Explanation] = []
-    while search.open and len(found) < n_explanations:
-        found.append(search.take())
-    return found
+    explanations: list[Explanation] = []
+    while search.open and len(explanations) < n_explanations:
+        explanations.append(search.take())
+    return explanations
 
 
 class _Search:

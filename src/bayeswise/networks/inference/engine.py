@@ -262,7 +262,7 @@ class Engine:
         return ImpossibleEvidenceError(
             f"the evidence is impossible: {' and '.join(parts)} {'have' if len(parts) > 1 else 'has'} probability 0"
             f"{' together' if len(parts) > 1 else ''}",
-            fix="take one of these back, or give the tables a small probability for it",
+            fix="remove one of these, or give the tables a small probability for it",
         )
 
     def _with_observed(self, targets: Sequence[int], finding: Finding, cells: FloatArray) -> FloatArray:

@@ -103,5 +103,5 @@ def answer(
 
 
 def _exact(network: BeliefNetwork, node: str, evidence: Evidence | None, soft: Soft | None) -> Estimate:
-    found = network.query(node, evidence, soft=soft)
-    return Estimate(node, dict(found), dict.fromkeys(found, 0.0), found.log_evidence, math.inf, "exact")
+    answer = network.query(node, evidence, soft=soft)
+    return Estimate(node, dict(answer), dict.fromkeys(answer, 0.0), answer.log_evidence, math.inf, "exact")

@@ -125,14 +125,14 @@ def _parts(network: BeliefNetwork, blocks: list[list[int]], scopes: list[Scope])
 # -- chains -----------------------------------------------------------------------------------------------------
 
 
-def _first_states(network: BeliefNetwork, found: Finding, seed: int) -> CodeArray:
+def _first_states(network: BeliefNetwork, finding: Finding, seed: int) -> CodeArray:
     """(n_chains, n_nodes) states that agree with the evidence, drawn by their weight among many."""
     generator = np.random.default_rng(seed)
-    codes, log_weight = weighted(network, _STARTS, found, generator, proposal=adapted_proposal(network, found))
+    codes, log_weight = weighted(network, _STARTS, finding, generator, proposal=adapted_proposal(network, finding))
     if np.isneginf(log_weight).all():
         raise TooFewRowsError(
             f"none of {_STARTS} sampled rows agrees with the evidence, so that no chain can begin",
-            fix="take back what is rare, or give the zeros of the tables a small probability",
+            fix="remove rare evidence, or give the zeros of the tables a small probability",
         )
     weight = np.exp(log_weight - log_weight.max())
     return np.ascontiguousarray(codes[generator.choice(_STARTS, N_CHAINS, p=weight / weight.sum())])

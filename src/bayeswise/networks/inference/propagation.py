@@ -121,7 +121,7 @@ class Messages:
 def _impossible() -> ImpossibleEvidenceError:
     return ImpossibleEvidenceError(
         "the evidence is impossible: together its findings have probability 0",
-        fix="take one of them back, or give the tables a small probability for it",
+        fix="remove one of them, or give the tables a small probability for it",
     )
 
 

@@ -83,13 +83,13 @@ def null_words_for(network: BeliefNetwork) -> tuple[str, ...]:
 
 def _columns(network: BeliefNetwork, source: Source, leave_out: int) -> list[tuple[int, str]]:
     by_name = {normal_name(name): node for node, name in enumerate(network.names)}
-    found = [(by_name.get(normal_name(column.name), -1), column.name) for column in source.columns]
-    if all(node < 0 for node, _ in found):
+    nodes = [(by_name.get(normal_name(column.name), -1), column.name) for column in source.columns]
+    if all(node < 0 for node, _ in nodes):
         raise MissingColumnError(
             f"{source.description} has no column with the name of a node",
             fix=f"name one of its columns {network.names[0]!r}",
         )
-    return [(node, name) for node, name in found if node not in (-1, leave_out)]
+    return [(node, name) for node, name in nodes if node not in (-1, leave_out)]
 
 
 def _translation(network: BeliefNetwork, node: int, levels: Sequence[Label]) -> tuple[CodeArray, FloatArray]:

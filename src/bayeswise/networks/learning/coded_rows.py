@@ -188,13 +188,13 @@ class CodedRows:
             elif not given[name] and name not in columns_cut.labels:
                 refuse_numbers(name, levels)
             columns.append(ColumnCodes(name, vocabulary_of(given[name], levels), cut.get(name)))
-        found = different_rows(source, columns, weight)
-        if found.are_too_many:
+        different = different_rows(source, columns, weight)
+        if different.are_too_many:
             if source.n_rows is not None and source.n_rows * len(names) > partitions.MOST_CELLS_HERE:
                 raise TooManyRowsToBring(source, tuple(columns), weight, stay, tuple(lacking), cut)
             return None
         vocabularies = tuple(column.states for column in columns)
-        return cls(names, vocabularies, found.codes, found.weights_or_none(), stay, cut, counted=True)
+        return cls(names, vocabularies, different.codes, different.weights_or_none(), stay, cut, counted=True)
 
     def weighted(self, weights: Any) -> CodedRows:
         """The same rows with weights, without those of weight 0; the states stay."""
@@ -346,6 +346,6 @@ def summed_weights(which: IntArray, n_cells: int, weights: FloatArray | None) ->
     if weights is None:
         return np.bincount(which, minlength=n_cells).astype(np.float64)
     units, unit = in_units(weights)
-    found = np.zeros(n_cells, dtype=np.int64)
-    np.add.at(found, which, units)
-    return np.asarray(found.astype(np.float64) * unit)
+    total = np.zeros(n_cells, dtype=np.int64)
+    np.add.at(total, which, units)
+    return np.asarray(total.astype(np.float64) * unit)

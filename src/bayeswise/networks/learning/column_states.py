@@ -51,9 +51,9 @@ def cut_cells(
     values = numbers_in(name, levels)
     there = codes >= 0
     seen = (values, None) if cuts is not None else (values[codes[there]], None if weights is None else weights[there])
-    found, named = intervals_of(*seen, cuts)
-    place = np.append(np.searchsorted(np.array(found), values, side="right"), -1).astype(np.int32)
-    return found, named, place[codes]
+    ascending, named = intervals_of(*seen, cuts)
+    place = np.append(np.searchsorted(np.array(ascending), values, side="right"), -1).astype(np.int32)
+    return ascending, named, place[codes]
 
 
 def numbers_in(name: str, levels: Sequence[Label]) -> FloatArray:
@@ -70,8 +70,8 @@ def intervals_of(
     if cuts is None:
         halfway = fifths(values, weights)
         cuts = cuts_of(intervals(halfway)) or ()  # as they are written: cells of later rows are put in by these words
-    found = tuple(sorted({float(cut) for cut in cuts}))
-    return found, intervals(found, exact=True)
+    ascending = tuple(sorted({float(cut) for cut in cuts}))
+    return ascending, intervals(ascending, exact=True)
 
 
 def fifths(values: FloatArray, weights: FloatArray | None = None) -> list[float]:

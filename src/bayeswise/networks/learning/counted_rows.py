@@ -43,12 +43,12 @@ class LevelsPass(Pass[tuple[Counts, ...]]):
         return statistic_types()
 
     def of(self, source: Source) -> tuple[Counts, ...]:
-        found: tuple[Counts, ...] = tuple(Counts.empty() for _ in self.columns)
+        counts_so_far: tuple[Counts, ...] = tuple(Counts.empty() for _ in self.columns)
         for chunk in source.chunks(columns_and_weight(self.columns, self.weight)):
             by = _weights(chunk, self.weight)
             counts = [self._counted(chunk, name, by) for name in self.columns]
-            found = tuple(mine.merge(more) for mine, more in zip(found, counts, strict=True))
-        return found
+            counts_so_far = tuple(mine.merge(more) for mine, more in zip(counts_so_far, counts, strict=True))
+        return counts_so_far
 
     def merged(self, one: tuple[Counts, ...], other: tuple[Counts, ...]) -> tuple[Counts, ...]:
         return tuple(

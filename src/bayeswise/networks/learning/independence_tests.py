@@ -102,9 +102,9 @@ def pc(
 
 def pc_graph(test: IndependenceTest, rules: Constraints, alpha: float, progress: Progress) -> Search:
     """A graph of the class implied by independences, and what is not known of it."""
-    found = pc(test, rules, alpha=alpha, progress=progress)
-    parents = found.members_parents()
-    return Search(parents, 0.0, notes=found.notes(test.names))
+    graphs = pc(test, rules, alpha=alpha, progress=progress)
+    parents = graphs.members_parents()
+    return Search(parents, 0.0, notes=graphs.notes(test.names))
 
 
 Separators = dict[tuple[int, int], tuple[float, tuple[int, ...]]]

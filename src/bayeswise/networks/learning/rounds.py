@@ -53,11 +53,11 @@ class ScopesPass(Pass[tuple[DifferentRows, ...]]):
         return (DifferentRows, *statistic_types())
 
     def of(self, source: Source) -> tuple[DifferentRows, ...]:
-        found = tuple(DifferentRows.empty(len(scope)) for scope in self.scopes)
+        counted = tuple(DifferentRows.empty(len(scope)) for scope in self.scopes)
         for codes, by in coded_chunks(source, self.columns, self.weight, whole=self.whole):
             parts = (DifferentRows.of(codes[:, list(scope)], by) for scope in self.scopes)
-            found = tuple(mine.merge(more) for mine, more in zip(found, parts, strict=True))
-        return found
+            counted = tuple(mine.merge(more) for mine, more in zip(counted, parts, strict=True))
+        return counted
 
     def merged(self, one: tuple[DifferentRows, ...], other: tuple[DifferentRows, ...]) -> tuple[DifferentRows, ...]:
         return tuple(mine.merge(theirs) for mine, theirs in zip(one, other, strict=True))
@@ -129,10 +129,10 @@ class CountedTable:
     def _rows(self, scope: Scope) -> CodedRows:
         holder = self._holder(scope)
         assert holder is not None
-        found = self.known[holder].columns([holder.index(place) for place in scope])
+        rows = self.known[holder].columns([holder.index(place) for place in scope])
         chosen = [self.columns[place] for place in scope]
         names, states = tuple(each.name for each in chosen), tuple(each.states for each in chosen)
-        return CodedRows(names, states, found.codes, found.weights_or_none(), counted=True)
+        return CodedRows(names, states, rows.codes, rows.weights_or_none(), counted=True)
 
 
 class AskedScores(Scores):
@@ -149,12 +149,12 @@ class AskedScores(Scores):
 
     def _counted(self, node: int, above: tuple[int, ...], others: Sequence[int]) -> Any:
         scopes = [tuple(sorted({*above, node, other})) for other in others]
-        found = []
+        counted = []
         for other, scope, rows in zip(others, scopes, self.table.counted(scopes), strict=True):
             inside = Scores(rows, self.score, smoothing=self.smoothing)
             places = [scope.index(place) for place in above]
-            found.append(inside.additions(scope.index(node), places, [scope.index(other)])[0])
-        return found
+            counted.append(inside.additions(scope.index(node), places, [scope.index(other)])[0])
+        return counted
 
     def _scored(self, node: int, parents: tuple[int, ...]) -> float:
         assert not parents  # `family` adds one at a time
@@ -200,15 +200,15 @@ def learned_in_rounds(
     return FoundInRounds(FamilyCounts(graph, families, columns), fixed, interrupted)
 
 
-def _refuse_incomplete(found: TooManyRowsToBring, missing: str, *, searched: bool) -> None:
+def _refuse_incomplete(rows: TooManyRowsToBring, missing: str, *, searched: bool) -> None:
     if missing in ("em", "gradient"):
         raise NotStreamableError(
             f"missing={missing!r} needs the rows themselves, and these are too many and too different for one machine",
             fix="choose missing='drop', fewer columns, or a sample of the rows: frame.sample(...)",
         )
-    if searched and missing == "error" and found.lacking:
+    if searched and missing == "error" and rows.lacking:
         raise MissingCellError(
-            f"some rows have a missing cell in column {found.lacking[0]!r}; a graph is learned from whole rows",
+            f"some rows have a missing cell in column {rows.lacking[0]!r}; a graph is learned from whole rows",
             fix="use missing='drop' (--missing drop) to leave these rows out",
         )
 

@@ -155,7 +155,7 @@ def _whole(graph: Graph | None, names: Sequence[str]) -> dict[str, Sequence[str]
 
 def _hidden_states(hidden: Any, known: Sequence[str]) -> dict[str, Sequence[Any]]:
     """The states of nodes without a column; a number k means the states 0 to k - 1."""
-    found: dict[str, Sequence[Any]] = {}
+    by_name: dict[str, Sequence[Any]] = {}
     for name, states in by_node(hidden, "hidden", of_each="number of states").items():
         if not isinstance(name, str) or not name:
             raise ParameterError(f"a hidden node is called {name!r:.80}", fix="give it a text for a name")
@@ -167,8 +167,8 @@ def _hidden_states(hidden: Any, known: Sequence[str]) -> dict[str, Sequence[Any]
         if isinstance(states, str):
             raise ParameterError(f"the states of {name!r} are {states!r:.80}", fix="give a number, or a list")
         given = states if isinstance(states, Iterable) else range(whole_number(states, f"the states of {name!r}"))
-        found[name] = list(given)
-    return found
+        by_name[name] = list(given)
+    return by_name
 
 
 def _both_graphs(first: Graph | None, later: Graph | None, rows: CodedRows) -> tuple[Places, Places]:
@@ -200,7 +200,7 @@ def _both_graphs(first: Graph | None, later: Graph | None, rows: CodedRows) -> t
 
 
 def _shared_places(shared: Iterable[str], names: Sequence[str], same: Sequence[int]) -> list[int]:
-    found = []
+    places = []
     for name in names_of(shared, "shared"):
         if name not in names:
             raise ParameterError(f"there is no node {name!r:.80}", fix=guess(str(name), list(names)))
@@ -208,8 +208,8 @@ def _shared_places(shared: Iterable[str], names: Sequence[str], same: Sequence[i
             raise ParameterError(
                 f"{name!r} is shared, and has other parents in the first slice", fix="give it the same parents in both"
             )
-        found.append(list(names).index(name))
-    return found
+        places.append(list(names).index(name))
+    return places
 
 
 def _slices(rows: CodedRows, order: IntArray, starts: BoolArray) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:

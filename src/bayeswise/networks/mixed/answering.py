@@ -159,8 +159,8 @@ class Question:
     def _weights(self) -> tuple[FloatArray, float]:
         if self.part is None or not self.part.given:
             return np.ones(1), self.log_evidence()
-        found = self.states.query([self.network.names[node] for node in self.part.given], self.evidence)
-        return found.cells / found.cells.sum(), found.log_evidence + self.log_scale
+        answer = self.states.query([self.network.names[node] for node in self.part.given], self.evidence)
+        return answer.cells / answer.cells.sum(), answer.log_evidence + self.log_scale
 
     def mixture(self) -> NormalMixture:
         """The distribution of one number."""

@@ -99,10 +99,10 @@ class Solved:
         unit[list(places), range(len(places))] = 1.0
         half = np.linalg.solve(np.swapaxes(self.root, 1, 2), np.broadcast_to(unit, (len(self.root), *unit.shape)))
         with np.errstate(over="ignore"):
-            found: FloatArray = np.swapaxes(half, 1, 2) @ half
-        if not np.isfinite(found).all():
+            covariance: FloatArray = np.swapaxes(half, 1, 2) @ half
+        if not np.isfinite(covariance).all():
             raise NetworkError("a variance is too large for doubles", fix="choose other units")
-        return found
+        return covariance
 
 
 def solve(network: MixedNetwork, part: Component, configurations: CodeArray, known: Known) -> Solved:

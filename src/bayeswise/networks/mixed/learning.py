@@ -76,12 +76,12 @@ def learn(
     if parents is None:
         rules = rules.without(rows.impossible())
         if method == "pc":
-            found = pc_graph(MixedTest(rows, sums), rules, alpha, progress)
+            graph = pc_graph(MixedTest(rows, sums), rules, alpha, progress)
         else:
             scores = MixedScores(rows, sums, score)
-            found = hill_climbing(scores, rules, tabu=tabu, restarts=restarts, seed=seed, progress=progress)
-        parents = found.by_name(rows.names)
-        notes += [*found.notes, *["the search was interrupted: this is the best graph so far"] * found.interrupted]
+            graph = hill_climbing(scores, rules, tabu=tabu, restarts=restarts, seed=seed, progress=progress)
+        parents = graph.by_name(rows.names)
+        notes += [*graph.notes, *["the search was interrupted: this is the best graph so far"] * graph.interrupted]
     elif rules != Constraints():
         raise ParameterError("a given graph makes no use of constraints", fix="leave them out")
     else:
@@ -130,8 +130,8 @@ class MixedScores:
             others = [self._state[k] for k in candidates]
             return self._of_states.additions(self._state[node], [self._state[k] for k in above], others)
         numbers = [k for k in candidates if k in self._number]
-        found = dict(zip(numbers, self._additions(node, above, numbers)[1:], strict=True))
-        return np.array([found[k] if k in found else self.family(node, (*above, k)) for k in candidates])
+        scores = dict(zip(numbers, self._additions(node, above, numbers)[1:], strict=True))
+        return np.array([scores[k] if k in scores else self.family(node, (*above, k)) for k in candidates])
 
     def total(self, parents: Iterable[Iterable[int]]) -> float:
         """The score of a graph: the sum over its families."""
@@ -246,20 +246,20 @@ class MixedTest:
         if n_cases * self._n_numbers**2 > MOST_CELLS:
             return 0.0
         if y in self._number:
-            found = [
+            tests = [
                 _of_numbers(float(weight), covariance, numbers, self._number[x], self._number[y])
                 for weight, _, covariance in zip(*self._sums(states), strict=True)
             ]
         else:
             size = self._sizes[self._state[y]]
             weights, means, covariances = self._sums([*states, self._state[y]])
-            found = [
+            tests = [
                 _of_states(
                     weights[k : k + size], means[k : k + size], covariances[k : k + size], numbers, self._number[x]
                 )
                 for k in range(0, len(weights), size)
             ]
-        ratio, mean, df, n_rows = np.sum(found, axis=0)
+        ratio, mean, df, n_rows = np.sum(tests, axis=0)
         if n_rows < _FEWEST_TESTED * self._n_rows:
             return 0.0
         return float(chdtrc(df, max(0.0, ratio * df / mean))) if df else 1.0

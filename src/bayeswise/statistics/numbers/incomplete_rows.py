@@ -67,8 +67,8 @@ class RowsWithMissing(Additive):
         _refuse_too_many(cells, n_groups)
         group = None if groups is None else np.ascontiguousarray(groups[chosen])
         weigh = None if weights is None else np.ascontiguousarray(weights[chosen])
-        found = _kernels.counts(which[:, None], np.array([len(cells)], dtype=np.int64), group, n_groups, weigh)
-        table = ExactArray.from_limbs(*found) if isinstance(found, tuple) else ExactArray.from_integers(found)
+        counts = _kernels.counts(which[:, None], np.array([len(cells)], dtype=np.int64), group, n_groups, weigh)
+        table = ExactArray.from_limbs(*counts) if isinstance(counts, tuple) else ExactArray.from_integers(counts)
         return _canonical(tuple(levels), cells, table[:, : len(cells)])
 
     def __eq__(self, other: object) -> bool:

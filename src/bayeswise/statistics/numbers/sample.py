@@ -219,7 +219,7 @@ def _units(weight: ExactArray) -> IntArray | ObjectArray:
 
 
 def _refuse_infinite(table: FloatArray, kept: BoolArray) -> None:
-    found = np.argwhere(np.isinf(table) & kept)
-    if len(found):
-        row, column = (int(k) for k in found[0])
+    places = np.argwhere(np.isinf(table) & kept)
+    if len(places):
+        row, column = (int(k) for k in places[0])
         raise SupportError("a value must be finite", row=row, column=column, value=float(table[row, column]))

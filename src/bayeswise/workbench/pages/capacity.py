@@ -31,7 +31,7 @@ class Limit(Message):
 
 
 class LimitedRequest(Message):
-    """A model, rows, costs as they stand on the page, and limits by action; `file` is where the costs are saved."""
+    """A model, rows, the costs on the page, and limits by action; `file` is where the costs are saved."""
 
     model: FileName
     table: FileName
@@ -131,7 +131,7 @@ def _paid(bench: Bench, request: LimitedRequest, decision: DecisionFile, within:
 
 
 def _same_as(bench: Bench, request: LimitedRequest) -> SameAs:
-    """With the file of the costs where they are saved; else in Python as they stand, a prior in the model."""
+    """With the file of the costs if they are saved; else with the costs in Python, a prior in the model."""
     file, costs, first = request.file or "decision.toml", repr(request.file), ""
     loaded = call("bw.load", request.model)
     if request.file is None or request.document != document_of(

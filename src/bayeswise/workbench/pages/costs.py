@@ -96,7 +96,7 @@ class SaveRequest(Message):
 
 
 class EvaluateRequest(Message):
-    """A model, rows with their state, and costs: of a file, or as they stand on the page."""
+    """A model, rows with their state, and costs: of a file, or of the page."""
 
     model: FileName
     table: FileName

@@ -154,20 +154,20 @@ def _in_python(choice: TableChoice) -> str:
     )
 
 
-def _column(found: dict[str, Any], pictures: Pictures, chosen: bool) -> ColumnView:
-    name = found["name"]
+def _column(column: dict[str, Any], pictures: Pictures, chosen: bool) -> ColumnView:
+    name = column["name"]
     picture = pictures.by_column.get(name)
     drawn = None if picture is None else PictureView(**{**vars(picture), "counts": picture.counts.tolist()})
     counted = {"distinct": pictures.distinct[name], "distinct_exact": True} if name in pictures.distinct else {}
-    return ColumnView(**{**found, **counted}, chosen=chosen, picture=drawn)
+    return ColumnView(**{**column, **counted}, chosen=chosen, picture=drawn)
 
 
-def _warning(found: dict[str, Any], examination: Examination) -> WarningView:
-    profile = examination.profiles.get(found["column"] or "")
+def _warning(warning: dict[str, Any], examination: Examination) -> WarningView:
+    profile = examination.profiles.get(warning["column"] or "")
     invalid = sorted({cell.text for cell in profile.invalid_examples}) if profile and profile.invalid else []
     return WarningView(
-        **found,
-        remedies=list(dict.fromkeys(_REMEDY.findall(found["fix"] or ""))),
+        **warning,
+        remedies=list(dict.fromkeys(_REMEDY.findall(warning["fix"] or ""))),
         invalid=invalid if profile and profile.integers + profile.decimals else [],
     )
 

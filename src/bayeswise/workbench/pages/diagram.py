@@ -112,11 +112,11 @@ def routes(bench: Bench) -> APIRouter:
     @router.get("")
     def diagram(diagram: Annotated[FileName, Query()]) -> DiagramView:
         """The nodes of a diagram."""
-        found = diagram_of(bench, diagram)
+        read = diagram_of(bench, diagram)
         return DiagramView(
             diagram=diagram,
             version=version_of(bench.workspace.file(diagram)),
-            pieces=[_piece(found, piece) for piece in found.pieces()],
+            pieces=[_piece(read, piece) for piece in read.pieces()],
             same_as=SameAs(shell=shell("diagram", "show", diagram), python=_python(diagram, "diagram")),
         )
 

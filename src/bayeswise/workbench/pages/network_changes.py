@@ -96,15 +96,15 @@ def routes(bench: Bench) -> APIRouter:
     def edit(request: EditRequest) -> EditedView:
         """Change a network: a cycle, an unknown name or a row that does not sum to 1 is an error that names it."""
         before = BeliefNetwork([]) if request.network is None else network_of(bench, request.network)
-        found = edited(before, request.edits)
+        network = edited(before, request.edits)
         if request.output is not None:
             _check_suffix(request.output)
             with bench.workspace.replacing(request.output, request.version) as path:
-                found.write(path)
+                network.write(path)
         name = request.output or request.network
         version = "" if name is None else version_of(bench.workspace.file(name))
-        graph = network_view(found, name or "network.bif", version)
-        table = None if request.table is None else table_view(found, request.table)
+        graph = network_view(network, name or "network.bif", version)
+        table = None if request.table is None else table_view(network, request.table)
         return EditedView(graph=graph.model_copy(update={"same_as": _same_edits(request)}), table=table)
 
     @router.post("/learn", status_code=202)

@@ -159,9 +159,9 @@ def numbers_for(costs: Costs, block: Block) -> dict[str, FloatArray]:
     if absent:
         raise SourceError(f"the costs need the column {absent[0]!r}", fix=f"send it: {', '.join(costs.columns)}")
     (chunk,) = block.source(costs.columns, ()).chunks(list(costs.columns))
-    found = {}
+    numbers = {}
     for name in costs.columns:
-        found[name], invalid = chunk.numbers(name)
+        numbers[name], invalid = chunk.numbers(name)
         if invalid:
             raise SchemaError(f"column {name!r} has {invalid[0].text!r}, which is not a number", fix="send a number")
-    return found
+    return numbers

@@ -55,10 +55,10 @@ def em_steps(rows: Expecting, tables: FloatArray, pseudo_counts: FloatArray) -> 
         leap = _leap(layout, first.tables, second.tables, third.tables)
         first = third
         if leap is not None:
-            found = rows.at(leap, pseudo_counts)
-            if found.objective > third.objective:
-                yield found
-                first = found
+            candidate = rows.at(leap, pseudo_counts)
+            if candidate.objective > third.objective:
+                yield candidate
+                first = candidate
 
 
 def _leap(layout: Layout, first: FloatArray, second: FloatArray, third: FloatArray) -> FloatArray | None:
@@ -82,14 +82,14 @@ def gradient_steps(rows: IncompleteRows, tables: FloatArray, pseudo_counts: Floa
     gradient, scale = _gradient(layout, point, pseudo_counts)
     while True:
         direction = _bent(gradient, scale, met)
-        found = _searched(rows, point, pseudo_counts, direction, float(gradient @ direction))
-        if found is None and met:
+        candidate = _searched(rows, point, pseudo_counts, direction, float(gradient @ direction))
+        if candidate is None and met:
             met.clear()
             direction = gradient * scale
-            found = _searched(rows, point, pseudo_counts, direction, float(gradient @ direction))
-        if found is None:
+            candidate = _searched(rows, point, pseudo_counts, direction, float(gradient @ direction))
+        if candidate is None:
             return
-        point, step = found
+        point, step = candidate
         before = gradient
         gradient, scale = _gradient(layout, point, pseudo_counts)
         met.append((step * direction, before - gradient))
@@ -127,20 +127,23 @@ def _searched(
     """The whole step, or halved until it gains enough."""
     step = 1.0
     for _ in range(_HALVINGS):
-        found = rows.at(_moved(rows.layout, point.tables, step * direction), pseudo_counts)
-        if found.objective >= point.objective + _SUFFICIENT * step * slope and found.objective > point.objective:
-            return found, step
+        candidate = rows.at(_moved(rows.layout, point.tables, step * direction), pseudo_counts)
+        if (
+            candidate.objective >= point.objective + _SUFFICIENT * step * slope
+            and candidate.objective > point.objective
+        ):
+            return candidate, step
         step /= 2.0
     return None
 
 
 def _moved(layout: Layout, tables: FloatArray, change: FloatArray) -> FloatArray:
     """softmax(log tables + change), row by row."""
-    found = np.empty_like(tables)
-    for table, move, out in zip(layout.tables(tables), layout.tables(change), layout.tables(found), strict=True):
+    moved = np.empty_like(tables)
+    for table, move, out in zip(layout.tables(tables), layout.tables(change), layout.tables(moved), strict=True):
         weight = table * np.exp(move - move.max(axis=1, keepdims=True))
         out[:] = weight / weight.sum(axis=1, keepdims=True)
-    return found
+    return moved
 
 
 WAYS = {"em": em_steps, "gradient": gradient_steps}

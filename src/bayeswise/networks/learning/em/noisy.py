@@ -114,7 +114,7 @@ class _Climb:
         others_up_to, others_below = _products_of_others(up_to), _products_of_others(below)
         p = np.maximum(up_to.prod(axis=0) - below.prod(axis=0), 1e-300)
         self.log_likelihood = math.fsum(self.weight * np.log(p))
-        found: list[FloatArray] = []
+        expected: list[FloatArray] = []
         for chance, cause, table, up, low in zip(
             chances, self.causes, self.tables, others_up_to, others_below, strict=True
         ):
@@ -122,8 +122,8 @@ class _Climb:
             share[row, self.effect] = chance[row, self.effect] * up / p
             share[np.arange(self.n_states) > self.effect[:, None]] = 0.0
             columns = (np.bincount(cause, weights=self.weight * state, minlength=len(table)) for state in share.T)
-            found.append(np.asarray(np.stack(list(columns), axis=1), dtype=np.float64))
-        return found
+            expected.append(np.asarray(np.stack(list(columns), axis=1), dtype=np.float64))
+        return expected
 
     def _maximise(self, expected: Sequence[FloatArray]) -> None:
         for place, (total, pseudo) in enumerate(zip(expected, self.pseudo, strict=True)):

@@ -97,9 +97,9 @@ class _Entries:
         log_entries = np.zeros(self.n_entries)
         for group in self.groups:
             group.tree.use(tables)
-            found = np.empty(len(group.codes))
-            group.tree.log_evidence(group.codes, group.columns, group.soft, found)
-            log_entries[group.weights.astype(np.int64)] = found
+            log_p = np.empty(len(group.codes))
+            group.tree.log_evidence(group.codes, group.columns, group.soft, log_p)
+            log_entries[group.weights.astype(np.int64)] = log_p
         return log_entries
 
     def expected(self, tables: FloatArray, weights: FloatArray) -> FloatArray:

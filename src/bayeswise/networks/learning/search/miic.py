@@ -42,10 +42,10 @@ def miic(
     )
     marks = _Marks(adjacent, allowed, fixed)
     marks.direct(list(_open_triples(information, adjacent, separators)))
-    found = EquivalenceClass(marks.possible & allowed & ~fixed.T, allowed & ~fixed.T)
-    found.conflicts += marks.conflicts
-    found.close()
-    return ThreePointGraph(found, marks.common_causes)
+    graphs = EquivalenceClass(marks.possible & allowed & ~fixed.T, allowed & ~fixed.T)
+    graphs.conflicts += marks.conflicts
+    graphs.close()
+    return ThreePointGraph(graphs, marks.common_causes)
 
 
 def miic_graph(scores: FamilyScoring, rules: Constraints, progress: Progress) -> Search:

@@ -122,14 +122,14 @@ class ParentLists:
         self.n_left_out = 0
         self.most_parents = self.n
         words = max(1, -(-self.n // 64))
-        found = []
+        families = []
         for node in range(self.n):
-            found.append(self._of_node(node))
+            families.append(self._of_node(node))
             progress("columns scored", node + 1, self.n)
-        self.starts = [0, *np.cumsum([len(sets) for sets, _ in found]).tolist()]
-        self.log_scores = np.concatenate([values for _, values in found]) if found else np.zeros(0)
+        self.starts = [0, *np.cumsum([len(sets) for sets, _ in families]).tolist()]
+        self.log_scores = np.concatenate([values for _, values in families]) if families else np.zeros(0)
         self.sets = np.zeros((self.starts[-1], words), dtype=np.uint64)
-        for row, members in enumerate(each_set for sets, _ in found for each_set in sets):
+        for row, members in enumerate(each_set for sets, _ in families for each_set in sets):
             for k in members:
                 self.sets[row, k // 64] |= np.uint64(1 << k % 64)
 
@@ -143,12 +143,12 @@ class ParentLists:
 
     def run(self, order: Any, n_orders: int, seed: Sequence[int]) -> FloatArray:
         """(n, n) the mean of P(edge | order) over `n_orders` orders; the order is changed in place."""
-        found = np.zeros((self.n, self.n))
+        total = np.zeros((self.n, self.n))
         generator = np.random.default_rng(list(seed))
         for begin in range(0, n_orders, _FIRST_ORDERS):
             draws = generator.random((self.n * min(_FIRST_ORDERS, n_orders - begin), 2))
-            _kernels.order_chain(self.sets, self.log_scores, self.starts, order, draws, found)
-        return np.asarray(found / n_orders)
+            _kernels.order_chain(self.sets, self.log_scores, self.starts, order, draws, total)
+        return np.asarray(total / n_orders)
 
     def _of_node(self, node: int) -> tuple[list[tuple[int, ...]], FloatArray]:
         """Every set of candidates with what is required, unless a set inside of it is worth far more."""

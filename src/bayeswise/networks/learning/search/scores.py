@@ -120,9 +120,9 @@ class Scores:
         """(n_configurations, n_states) how often each combination was seen."""
         scope = [*parents, node]
         sizes = [self.sizes[k] for k in scope]
-        found = np.zeros(math.prod(sizes), dtype=np.int64)
-        _kernels.count_family(self.columns, scope, sizes, found, self.units)
-        return found.reshape(-1, sizes[-1]).astype(np.float64) * self.unit
+        counts = np.zeros(math.prod(sizes), dtype=np.int64)
+        _kernels.count_family(self.columns, scope, sizes, counts, self.units)
+        return counts.reshape(-1, sizes[-1]).astype(np.float64) * self.unit
 
     def _scored(self, node: int, parents: tuple[int, ...]) -> float:
         n_configurations = math.prod(self.sizes[parent] for parent in parents)
