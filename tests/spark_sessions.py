@@ -25,8 +25,8 @@ from tests.scheduling import by_turns
 
 LOCAL = "local[2,4]"  # a task that fails, as one whose Python does not start, is tried again, as on a cluster
 # What is compiled once and runs for seconds is not worth the time of the second compiler. Pools are those of two cores
-# on every machine, since processes and threads may be limited. An executor that cannot start a thread exits: half alive,
-# it would be waited for without end.
+# on every machine, since processes and threads may be limited. An executor that cannot start a thread exits: half
+# alive, it would be waited for without end.
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ActiveProcessorCount=2 -XX:+ExitOnOutOfMemoryError"
 FEW_THREADS = {
     "spark.cleaner.referenceTracking": "false",  # which forgets broadcasts by a hundred threads for each executor
