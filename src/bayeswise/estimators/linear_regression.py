@@ -23,9 +23,9 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.regression.features import is_wide
 from bayeswise.models.regression.glm import IteratedModel, refuse_outside
-from bayeswise.models.regression.learning import iterated_of, warn_dependent
 from bayeswise.models.regression.left_out import leave_one_out
 from bayeswise.models.regression.linear import LinearModel
+from bayeswise.models.regression.linear_learning import iterated_of, warn_dependent
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.row_blocks import Design
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide, uses_rows

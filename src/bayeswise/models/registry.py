@@ -185,7 +185,7 @@ MODELS: tuple[ModelKind, ...] = (
         "linear",
         ("linear-regression",),
         "regression",
-        "bayeswise.models.regression.learning.learned_linear",
+        "bayeswise.models.regression.linear_learning.learned_linear",
         f"{_SETTINGS}.regression.LinearSettings",
         f"{_SETTINGS}.regression.LinearOptions",
         ("linear-regression", "iterated-regression", "wide-regression"),

@@ -1,6 +1,7 @@
 """MAP regression: the likelihood chooses the loss, the prior the regulariser.
 
-learning.py          from a table to a model
+learning.py          from a table to a regression of classes
+linear_learning.py   from a table to a regression of a number
 features.py          numbers, and indicators of categories; how much memory they take
 row_blocks.py        sweeps in blocks on threads, in an order that depends on the cells alone
 regression_model.py  what regressions of a number have in common, and why this number

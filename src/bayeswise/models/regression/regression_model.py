@@ -129,7 +129,7 @@ class RegressionModel(WeightedModel):
 
     def learned_like(self, table: Any) -> tuple[RegressionModel, Report]:
         """The regression of the table under the same columns and settings, and its report."""
-        from bayeswise.models.regression.learning import linear_of
+        from bayeswise.models.regression.linear_learning import linear_of
 
         return linear_of(open_like(table, self.schema), self.schema, self.settings)
 

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.models.regression.row_blocks import row_hashes
-from bayeswise.models.regression.solving.normal_equations import NormalEquations
-from bayeswise.statistics.numbers.regression_moments import RegressionMoments
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
+
+if TYPE_CHECKING:
+    from bayeswise.models.regression.solving.normal_equations import NormalEquations
+    from bayeswise.statistics.numbers.regression_moments import RegressionMoments
 
 N_FOLDS = 5
 SCALES = np.geomspace(1e-2, 1e2, 9)  # of weights of standardised columns
@@ -101,6 +104,9 @@ def scale_by_moments(
     sparse: bool,
 ) -> float:
     """The scale of least squared error in rows left out, from the moments of the folds: no row is looked at again."""
+
+    from bayeswise.statistics.numbers.regression_moments import RegressionMoments
+
     losses = np.zeros(len(SCALES_OF_NOISE))
     for fold in folds:
         out = fold.over_levels(whole.levels)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -17,16 +17,8 @@ from bayeswise.engines.local import MOST_ENTRIES
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.regression.features import Features, refuse_no_room
 from bayeswise.models.regression.row_blocks import Rows, in_own_order
-from bayeswise.models.regression.solving.conjugate_gradients import minimise_softmax
 from bayeswise.models.regression.solving.exact_sums import MOST_WEIGHTS, ExactLoss, RowSums, are_many
 from bayeswise.models.regression.solving.folds import SCALES, dealt, least_loss
-from bayeswise.models.regression.solving.many_columns import (
-    ManyColumnsLoss,
-    WideRows,
-    WrittenOut,
-    most_probable_of_many,
-    scale_of_many_by_folds,
-)
 from bayeswise.models.regression.solving.newton import (
     Certificate,
     Loss,
@@ -36,8 +28,11 @@ from bayeswise.models.regression.solving.newton import (
     scale_by_evidence,
 )
 from bayeswise.models.regression.solving.softmax import FLAT, ClassLoss, SoftmaxLoss, refuse_separated
-from bayeswise.models.regression.solving.wide import turned_rows
 from bayeswise.models.settings.regression import LogisticSettings
+
+if TYPE_CHECKING:
+    from bayeswise.models.regression.solving.many_columns import ManyColumnsLoss, WideRows, WrittenOut
+    from bayeswise.models.regression.solving.wide import TurnedRows
 
 MOST_WORK = 4e9  # products for one Hessian
 MANY_ROWS = 100_000
@@ -85,7 +80,7 @@ def fit_logistic(
     rows = standardised(Rows.of(matrix, weights, features, standardise=settings.standardise), settings.fit_intercept)
     if _has_many_columns(rows, n_classes, settings):
         return _fit_wide_table(features, rows, targets, n_classes, settings)
-    turned = turned_rows(rows) if settings.prior == "gaussian" and _is_wide(rows, settings) else None
+    turned = _turned(rows, settings)
     loss = SoftmaxLoss(rows if turned is None else turned.rows, targets, n_classes, settings.fit_intercept)
     _refuse_no_room(loss, settings)
     scale, start = settings.scale, loss.start()
@@ -148,6 +143,8 @@ def _has_many_columns(rows: Rows, n_classes: int, settings: LogisticSettings) ->
 def _fit_wide_table(
     features: Features, rows: Rows, targets: CodeArray, n_classes: int, settings: LogisticSettings
 ) -> LogisticFit:
+    from bayeswise.models.regression.solving.many_columns import ManyColumnsLoss, WrittenOut
+
     written = WrittenOut.of(rows)
 
     def rows_of(by: FloatArray) -> WrittenOut:
@@ -166,6 +163,8 @@ def fit_many_columns(
     rows_of: Callable[[FloatArray], WideRows],
 ) -> LogisticFit:
     """Maximum a posteriori without the Hessian of all columns; `folds` where the scale is to be chosen by them."""
+    from bayeswise.models.regression.solving.many_columns import most_probable_of_many, scale_of_many_by_folds
+
     scale = settings.scale if folds is None else scale_of_many_by_folds(loss, settings, folds, rows_of)
     found, certificate = most_probable_of_many(loss, settings, float(scale), loss.start())
     loosely = settings.changed(prior="gaussian", scale=1.0)
@@ -174,8 +173,14 @@ def fit_many_columns(
     return LogisticFit(vectors, rows.centre, rows.unit, float(scale), certificate, separates, NO_COVARIANCE, None)
 
 
-def _is_wide(rows: Rows, settings: LogisticSettings) -> bool:
-    return rows.n_columns > max(rows.n_rows, FEWEST_TO_TURN) and not settings.marginalize
+def _turned(rows: Rows, settings: LogisticSettings) -> TurnedRows | None:
+    """The rows in fewer columns, where they have far more columns than there are rows."""
+    is_wide = rows.n_columns > max(rows.n_rows, FEWEST_TO_TURN) and not settings.marginalize
+    if settings.prior != "gaussian" or not is_wide:
+        return None
+    from bayeswise.models.regression.solving.wide import turned_rows
+
+    return turned_rows(rows)
 
 
 def _refuse_no_room(loss: SoftmaxLoss, settings: LogisticSettings) -> None:
@@ -204,6 +209,8 @@ def most_probable(
     """The flattened weights of largest posterior; the point has no Hessian where that was too large to be made."""
     penalty = Penalty(settings.prior, scale, loss.is_intercept, settings.df)
     if settings.prior != "laplace" and _by_gradients(loss):
+        from bayeswise.models.regression.solving.conjugate_gradients import minimise_softmax
+
         found, certificate = minimise_softmax(
             loss, penalty, start, tolerance=settings.tol, most_iterations=settings.max_iter
         )

@@ -20,7 +20,6 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.special import cho_factor, cho_solve, gammaln
-from bayeswise.models.regression.solving.normal_equations import sparse_minimum, subgradient
 
 EPSILON = float(np.finfo(np.float64).eps)
 SMALL_SYSTEM = 64  # equations: LAPACK takes longer to be called than they take to be solved
@@ -124,6 +123,8 @@ def _step(point: Point, penalty: Penalty) -> FloatArray:
     gradient = point.gradient + penalty.gradient(point.weights)
     hessian = point.hessian + np.diag(penalty.curvature(point.weights))
     if penalty.kind == "laplace":
+        from bayeswise.models.regression.solving.normal_equations import sparse_minimum
+
         moment = hessian @ point.weights - gradient
         return sparse_minimum(hessian, moment, penalty.absolute, point.weights) - point.weights
     return -solve_symmetric(hessian, gradient)
@@ -155,6 +156,8 @@ def _slope(point: Point, penalty: Penalty, step: FloatArray) -> float:
 def _norm(point: Point, penalty: Penalty, total_weight: float) -> float:
     gradient = point.gradient + penalty.gradient(point.weights)
     if penalty.kind == "laplace":
+        from bayeswise.models.regression.solving.normal_equations import subgradient
+
         gradient = subgradient(gradient, penalty.absolute, point.weights)
     return float(np.abs(gradient).max(initial=0.0)) / total_weight
 
