@@ -9,8 +9,17 @@ spark_batches.py   how rows of Spark come to Python: the size and the form of Ar
 spark_sessions.py  sessions of Spark that the command line starts
 """
 
-from bayeswise.engines.local import Summary, of_no_rows, summarise
-from bayeswise.engines.passes import Coded, swept
-from bayeswise.engines.request import ColumnStatistic, Request
+from typing import TYPE_CHECKING
 
-__all__ = ["ColumnStatistic", "Coded", "Request", "Summary", "of_no_rows", "summarise", "swept"]
+from bayeswise.foundation.late import late_names
+
+if TYPE_CHECKING:
+    from bayeswise.engines.local import Summary as Summary
+    from bayeswise.engines.local import of_no_rows as of_no_rows
+    from bayeswise.engines.local import summarise as summarise
+    from bayeswise.engines.passes import Coded as Coded
+    from bayeswise.engines.passes import swept as swept
+    from bayeswise.engines.request import ColumnStatistic as ColumnStatistic
+    from bayeswise.engines.request import Request as Request
+
+__all__, __getattr__, __dir__ = late_names()

@@ -6,7 +6,6 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, overload
 
-from bayeswise.engines.passes import foresee, foresee_near
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.threads import limit_threads
 from bayeswise.models.base.table_model import capabilities_of
@@ -143,8 +142,12 @@ def learned(table: Any, target: str, *, model: str, threads: int | None = None, 
         source: Any = spread(table) or (long_file(table) if overrides.get("schema") is None else None)
         quietly = {name: value for name, value in overrides.items() if name != "progress"}
         if isinstance(source, NearSource):
+            from bayeswise.engines.passes import foresee_near
+
             source = foresee_near(source, lambda rows: learner(rows, target, **quietly), overrides.get("progress"))
         elif source is not None:
+            from bayeswise.engines.passes import foresee
+
             foresee(source, lambda rows: learner(rows, target, **quietly))
         answer: tuple[Any, Report] = learner(table if source is None else source, target, **overrides)
     return answer

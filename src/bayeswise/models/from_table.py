@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bayeswise import engines
-from bayeswise.engines import Coded, Request
+from bayeswise.engines import Request
 from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product
 from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Source
+
+if TYPE_CHECKING:
+    from bayeswise.engines import Coded
 
 SCHEMA_WORDS = ("kinds", "levels", "ignore", "missing", "unseen", "weight")
 Progress = Callable[[int], None]

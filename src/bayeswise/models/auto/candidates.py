@@ -6,13 +6,12 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.models.auto.boosted_trees import AsTrees
-from bayeswise.models.auto.boosting import Growth, TreesInFolds
 from bayeswise.models.auto.inputs import AsNumbers, WithoutTexts
 from bayeswise.models.auto.text_words import most_words
 from bayeswise.models.registry import kind_of_name
@@ -22,6 +21,9 @@ from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from bayeswise.models.auto.boosting import TreesInFolds
 
 MOST_NUMBERS = 300  # columns and indicators of Gaussian classes, whose covariances grow with their square
 MOST_WEIGHTS = 3_000  # columns and indicators of a regression, for all classes together
@@ -231,6 +233,8 @@ class Candidate:
 
     def trees_in_folds(self, batch: Batch, schema: Schema, folds: IntArray) -> TreesInFolds:
         """Its trees without the rows of each fold, not grown yet."""
+        from bayeswise.models.auto.boosting import Growth, TreesInFolds
+
         return TreesInFolds(schema, batch, folds, Growth(**self.options))
 
     def refusal(self, extent: Extent) -> str:

@@ -21,9 +21,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.explanations.account import REST_OF_TEXT, Account, Contribution, counted_word
-from bayeswise.explanations.alternatives import number_grid
-from bayeswise.explanations.answered import AnsweredAccount
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import KindError
 from bayeswise.models.auto.candidates import Member
@@ -34,6 +31,7 @@ from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
+    from bayeswise.explanations.account import Account, Contribution
     from bayeswise.models.auto.model import AutoModel
 
 CALIBRATION = "(calibration)"
@@ -46,6 +44,9 @@ Piece = tuple[str, str]  # a column and one word of it; the empty word is the co
 
 def account_of(model: AutoModel, batch: Batch) -> Account:
     """The account of a batch of one row."""
+    from bayeswise.explanations.account import Contribution
+    from bayeswise.explanations.answered import AnsweredAccount
+
     columns = model.schema.used
     priors, by_member = zip(*(_of_member(member, batch, model) for member in model.members), strict=True)
     log_priors = np.stack(priors)  # (n_members, n_states)
@@ -118,16 +119,18 @@ class ChangedRow:
 
 def offered_numbers(schema: Schema, batch: Batch) -> dict[str, tuple[float, ...]]:
     """Round numbers of each column within its values, for changes of a row."""
-    found = {}
-    for k, name in enumerate(schema.numbers):
-        x = batch.values[:, k]
-        x = x[np.isfinite(x)]
-        if len(x):
-            whole = bool((x == np.round(x)).all())
-            ends = float(x.min()), float(x.max())
-            grid = number_grid(float(x.mean()), float(x.std()), len(x), whole=whole, observed=ends)
-            found[name] = tuple(value for value in grid if ends[0] <= value <= ends[1])
-    return found
+    values = {name: batch.values[:, k] for k, name in enumerate(schema.numbers)}
+    known = {name: x[np.isfinite(x)] for name, x in values.items()}
+    return {name: _round_numbers(x) for name, x in known.items() if len(x)}
+
+
+def _round_numbers(x: FloatArray) -> tuple[float, ...]:
+    from bayeswise.explanations.alternatives import number_grid
+
+    whole = bool((x == np.round(x)).all())
+    ends = float(x.min()), float(x.max())
+    grid = number_grid(float(x.mean()), float(x.std()), len(x), whole=whole, observed=ends)
+    return tuple(value for value in grid if ends[0] <= value <= ends[1])
 
 
 def _free_name(columns: tuple[str, ...]) -> str:
@@ -158,6 +161,8 @@ def _of_member(member: Member, batch: Batch, model: AutoModel) -> tuple[FloatArr
 
 def _named_words(member: Member, batch: Batch) -> dict[str, str]:
     """The words that numbers of a member stand for, with their count; the rest of the text for absent ones."""
+    from bayeswise.explanations.account import REST_OF_TEXT, counted_word
+
     if not isinstance(member.inputs, AsNumbers):
         return {}
     times: dict[tuple[str, str], float] = {}
@@ -207,6 +212,8 @@ def _spread(missed: FloatArray, moved: FloatArray) -> FloatArray:
 
 
 def _contribution(model: AutoModel, name: str, batch: Batch, moved: Mapping[Piece, FloatArray]) -> Contribution:
+    from bayeswise.explanations.account import REST_OF_TEXT, Contribution
+
     value: Any
     value, note = model.shown_cell(name, batch, "missing", "unseen")
     words = {word: part for (column, word), part in moved.items() if column == name}

@@ -6,12 +6,10 @@ import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from bayeswise.explanations.account import Account, Contribution
-from bayeswise.explanations.nomogram import Nomogram
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import BayeswiseError, FitError, KindError, NotFittedError, SchemaError, TooLargeError
 from bayeswise.foundation.logspace import log
@@ -34,6 +32,10 @@ from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.notes import difference
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.account import Account, Contribution
+    from bayeswise.explanations.nomogram import Nomogram
 
 
 @dataclass(frozen=True)

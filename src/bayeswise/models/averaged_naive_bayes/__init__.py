@@ -19,22 +19,27 @@ words.py           texts
 """
 
 from functools import partial
+from typing import TYPE_CHECKING
 
+from bayeswise.foundation.late import late_names
 from bayeswise.models import fitting
 from bayeswise.models.averaged_naive_bayes.category_pairs import with_pairs
-from bayeswise.models.averaged_naive_bayes.evidence import Evidence, evidence_of
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel, averaged
 from bayeswise.models.settings.averaged import AveragedSettings, given_temper
 
+if TYPE_CHECKING:
+    from bayeswise.models.averaged_naive_bayes.evidence import Evidence as Evidence
+    from bayeswise.models.averaged_naive_bayes.evidence import evidence_of as evidence_of
+
 fit_averaged = partial(fitting.fit, model="averaged")
 
+_late, __getattr__, __dir__ = late_names()
 __all__ = [
     "AveragedNaiveBayesModel",
     "AveragedSettings",
-    "Evidence",
     "averaged",
-    "evidence_of",
     "fit_averaged",
     "given_temper",
     "with_pairs",
+    *_late,
 ]

@@ -23,11 +23,11 @@ from bayeswise.models.naive_bayes.normal_columns import NormalScores, Numbers
 from bayeswise.models.settings.averaged import given_temper
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics.counts.pair_counts import PairCounts
-from bayeswise.statistics.numbers.scatter import PairSums, most_rows_for
 from bayeswise.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
     from bayeswise.models.averaged_naive_bayes.categories import AveragedTable
+    from bayeswise.statistics.numbers.scatter import PairSums
 
 
 _BLOCK_CELLS = 1 << 20
@@ -190,6 +190,8 @@ class PairedNumbers(Numbers):
     def _summed(
         self, values: FloatArray, groups: CodeArray | None, n_groups: int, weights: FloatArray | None
     ) -> PairSums:
+        from bayeswise.statistics.numbers.scatter import PairSums
+
         return PairSums.of(values, groups, n_groups, weights, self.most_rows)
 
     def scores(self, statistic: Any, settings: NaiveBayesSettings, schema: Schema) -> NormalScores:
@@ -208,5 +210,7 @@ def with_pairs(factors: tuple[Factor, ...], temper: Any = "auto") -> tuple[Facto
 
 
 def _paired(factor: Numbers, always: bool) -> Factor:
+    from bayeswise.statistics.numbers.scatter import most_rows_for
+
     most = None if always else most_rows_for(len(factor.columns))
     return factor if most == 0 or len(factor.columns) < 2 else PairedNumbers(factor.columns, most)

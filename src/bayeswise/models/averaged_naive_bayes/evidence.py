@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from bayeswise.families.arithmetic.evidence import log_dirichlet_evidence
-from bayeswise.families.continuous.normal import LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log
@@ -113,6 +112,8 @@ def _of_table(table: AveragedTable) -> ColumnEvidence:
 
 def _of_normals(scores: AveragedNormalScores) -> tuple[FloatArray, FloatArray]:
     """In units of x; a column that does not vary counts 0."""
+    from bayeswise.families.continuous.normal import LOG_TWO_PI
+
     n, says = scores.whole.weight[0], scores.prior.says[0]
     log_unit = np.where(says, -n * (0.5 * LOG_TWO_PI + np.log(scores.stddev)), 0.0)
     if scores.of_logs:

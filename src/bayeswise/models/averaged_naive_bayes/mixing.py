@@ -15,18 +15,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.explanations.account import Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.special import betaln, gammaln
 from bayeswise.models.naive_bayes.factors import LinearTerm, Scores
-from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.batch import Batch
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.account import Contribution
+    from bayeswise.statistics.numbers.extents import Span
 
 _FACTORS = 512  # none above 2, so that their product stays in range
 

@@ -19,9 +19,6 @@ from bayeswise.models.averaged_naive_bayes.mixing import (
     relevance_of,
     structure_scores,
 )
-from bayeswise.models.averaged_naive_bayes.normal_columns import AveragedNormalScores
-from bayeswise.models.averaged_naive_bayes.others import AveragedFamilyScores
-from bayeswise.models.averaged_naive_bayes.words import AveragedWordScores
 from bayeswise.models.base.table_model import Capabilities, ModelFacts
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.choices import factors_for
@@ -69,6 +66,10 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
         if isinstance(factor, Categories):
             pairs = None if self.settings.temper is not None else self.statistics.part.parts.get(CategoryPairs.name)
             return averaged_categories(factor.columns, statistic, self.settings, self.schema, pairs)
+        from bayeswise.models.averaged_naive_bayes.normal_columns import AveragedNormalScores
+        from bayeswise.models.averaged_naive_bayes.others import AveragedFamilyScores
+        from bayeswise.models.averaged_naive_bayes.words import AveragedWordScores
+
         refuse_unless_averageable(factor)
         odds, pseudo_rows = self.settings.log_prior_odds(factor.columns), self.settings.pseudo_rows
         if isinstance(factor, Words):

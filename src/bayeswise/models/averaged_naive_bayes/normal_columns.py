@@ -10,12 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.explanations.account import Contribution
-from bayeswise.explanations.alternatives import ALTERNATIVES, WIDTH, class_ends, number_grid, short_numbers
 from bayeswise.families.arithmetic.evidence import log_gamma_evidence
 from bayeswise.families.arithmetic.stable_functions import (
     gap_between,
@@ -28,10 +26,13 @@ from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks,
 from bayeswise.models.averaged_naive_bayes.redundancy import About, Spread, log_temper
 from bayeswise.models.naive_bayes.factors import Leaving
 from bayeswise.statistics import Moments
-from bayeswise.statistics.numbers.extents import Span
 from bayeswise.statistics.numbers.kernel_numbers import log_of
 from bayeswise.statistics.numbers.scatter import PairSums
 from bayeswise.tables.batch import Batch
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.account import Contribution
+    from bayeswise.statistics.numbers.extents import Span
 
 MEAN_SHARE = 0.1
 """A pseudo-row counts as this much of a row for the mean: classes may lie some of their own stddevs apart."""
@@ -339,6 +340,9 @@ class AveragedNormalScores(LeftOutInBlocks):
 
     def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
         """Round numbers about the mean of the whole column; of logarithms, numbers of three digits."""
+        from bayeswise.explanations.account import Contribution
+        from bayeswise.explanations.alternatives import ALTERNATIVES, WIDTH, class_ends, number_grid, short_numbers
+
         at = self.columns.index(column)
         mean, _, stddev = self.unit
         own = self.moments.columns(np.array([at]))

@@ -5,19 +5,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bayeswise.explanations.account import Contribution
 from bayeswise.families.distributions import kinds_of_one_number
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of
 from bayeswise.models.naive_bayes.factors import pseudo_rows_of
 from bayeswise.models.naive_bayes.others import FamilyScores, without_each_row
-from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.batch import Batch
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.account import Contribution
+    from bayeswise.statistics.numbers.extents import Span
 
 _BLOCK_ROWS = 4096
 
@@ -143,6 +145,8 @@ class AveragedFamilyScores(LeftOutInBlocks):
 
     def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
         """The values that the plain model would show, with what they say here."""
+        from bayeswise.explanations.account import Contribution
+
         at = self.columns.index(column)
         shown = self._plain.alternatives(column, span)
         values = np.repeat([[float(each.value) for each in shown]], len(self.columns), axis=0).T

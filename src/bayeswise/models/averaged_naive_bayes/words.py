@@ -11,19 +11,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from bayeswise.explanations.account import Contribution
 from bayeswise.families.arithmetic.stable_functions import log_gamma_ratio
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.averaged_naive_bayes.mixing import AveragedScores, Cells
 from bayeswise.models.naive_bayes.factors import Leaving
 from bayeswise.models.naive_bayes.words import WordScores
 from bayeswise.statistics import Counts
-from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.batch import Batch
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.account import Contribution
+    from bayeswise.statistics.numbers.extents import Span
 
 
 @dataclass(frozen=True)

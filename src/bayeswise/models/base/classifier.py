@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from bayeswise.engines import Request, of_no_rows, summarise
-from bayeswise.explanations.account import Account
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import (
     BayeswiseError,
@@ -47,6 +46,7 @@ from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import open_source
 
 if TYPE_CHECKING:
+    from bayeswise.explanations.account import Account
     from bayeswise.explanations.class_densities import ClassDensities
     from bayeswise.explanations.plots import BayesErrorDisplay, ClassDensityDisplay
     from bayeswise.explanations.steps import Steps

@@ -11,21 +11,20 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.engines import Request
-from bayeswise.explanations.account import Contribution
-from bayeswise.families.priors import Dirichlet
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.sparse import SparseExact
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.models.settings.naive_bayes import MEstimate, NaiveBayesSettings
 from bayeswise.statistics import ColumnCounts, Counts
-from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Column, Schema, positions_in
 
 if TYPE_CHECKING:
+    from bayeswise.explanations.account import Contribution
     from bayeswise.models.naive_bayes.sparse_levels import SparseLogTable, SparseTables
+    from bayeswise.statistics.numbers.extents import Span
 
 
 @dataclass(frozen=True)
@@ -193,6 +192,8 @@ class PseudoRows:
         given = smoothing.p.get(column.name)
         if given is None:
             return cls(None, float(smoothing.m), None, printed)
+        from bayeswise.families.priors import Dirichlet
+
         shares = Dirichlet.m_estimate(levels, 1.0, given).weight
         missing = np.zeros(1 if column.missing == "level" else 0)
         return cls(None, float(smoothing.m), np.concatenate([shares, missing]), printed)
@@ -368,6 +369,8 @@ class CategoryScores:
         return {table.column.name: _drawn(table, states, generator) for table in self.tables}
 
     def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
+        from bayeswise.explanations.account import Contribution
+
         table = next(table for table in self.tables if table.column.name == column)
         log_cells = table.log_probability()
         return tuple(Contribution(column, level, log_cells[k]) for k, level in enumerate(table.counts.levels))

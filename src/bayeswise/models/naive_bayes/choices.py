@@ -10,14 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswise import families
 from bayeswise.engines import ColumnStatistic, Request, summarise
-from bayeswise.families.distributions import kinds_of_one_number
-from bayeswise.families.protocol import Extent
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.naive_bayes.categories import Categories
@@ -33,6 +31,9 @@ from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.notes import no_column
 from bayeswise.tables.schema.schema import Kind, Schema
 
+if TYPE_CHECKING:
+    from bayeswise.families.protocol import Extent
+
 _OF_LABELS = ("categorical", "bernoulli")
 TEXT_MODELS: tuple[TextModel, ...] = ("multinomial", "bernoulli", "complement")
 
@@ -40,6 +41,8 @@ TEXT_MODELS: tuple[TextModel, ...] = ("multinomial", "bernoulli", "complement")
 @cache
 def number_families() -> dict[str, Any]:
     """The families of number columns that need no setting of their own, by name."""
+    from bayeswise.families.distributions import kinds_of_one_number
+
     return {
         name: kind()
         for name, kind in kinds_of_one_number().items()
@@ -103,8 +106,8 @@ def flags_as_numbers(given: Families) -> bool | list[str]:
 
 def _standard(kinds: Iterable[Kind]) -> list[tuple[Kind, Any]]:
     """The family of each kind that has one, numbers before texts."""
-    numbers: dict[Kind, Any] = {"number": families.Normal(), "count": families.Poisson()}
-    found = [(kind, numbers[kind]) for kind in kinds if kind in numbers]
+    numbers: dict[Kind, str] = {"number": "Normal", "count": "Poisson"}
+    found = [(kind, getattr(families, numbers[kind])()) for kind in kinds if kind in numbers]
     texts: list[tuple[Kind, Any]] = [(kind, "multinomial") for kind in kinds if kind == "text"]
     return [*found, *texts]
 
@@ -183,6 +186,8 @@ def extent_of(values: FloatArray) -> Extent:
     >>> extent_of(np.array([2.0, np.nan, 5.0]))
     Extent(minimum=2.0, whole=True, maximum=5.0)
     """
+    from bayeswise.families.protocol import Extent
+
     present = values[~np.isnan(values)]
     whole = bool((present == np.floor(present)).all())
     return Extent(float(present.min(initial=np.inf)), whole, float(present.max(initial=-np.inf)))

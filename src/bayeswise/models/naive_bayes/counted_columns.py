@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.engines import Request
-from bayeswise.explanations.account import Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.models.naive_bayes.factors import LinearTerm
 from bayeswise.models.naive_bayes.words import TextModel, Words, WordScores
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics import Counts
-from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema, positions_in
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.account import Contribution
+    from bayeswise.statistics.numbers.extents import Span
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,8 @@ class CountedScores:
 
     def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
         """None to five occurrences of the word."""
+        from bayeswise.explanations.account import Contribution
+
         table, every = self.inner.log_weight
         weight = table[self.inner.statistic.levels.code(column)]
         most = 2 if self.inner.model == "bernoulli" else 6

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from bayeswise.engines import Request
-from bayeswise.explanations.account import Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
-from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.account import Contribution
+    from bayeswise.statistics.numbers.extents import Span
 
 
 class Factor(Protocol):

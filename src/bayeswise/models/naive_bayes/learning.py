@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bayeswise.engines import of_no_rows
-from bayeswise.families.protocol import Extent
 from bayeswise.models.from_table import check_declared, divided, schema_for, swept
 from bayeswise.models.naive_bayes.choices import (
     Selection,
@@ -75,6 +74,8 @@ def select(table: Any, schema: Schema) -> Selection:
     >>> select(rows, infer_schema(open_source(rows), "y", kinds={"visits": "number"}))
     visits: poisson: the rows are e^1.4 times as probable as under normal
     """
+    from bayeswise.families.protocol import Extent
+
     source = open_like(table, schema)
     found = profile(source, list(schema.numbers)) if schema.numbers else {}
     extents = {name: Extent(column.minimum, column.decimals == 0, column.maximum) for name, column in found.items()}

@@ -16,9 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.families.continuous.normal import Normal, NormalParameters
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
-from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import NotMergedError
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.naive_bayes.factors import Leaving
@@ -26,6 +24,7 @@ from bayeswise.statistics import Moments
 from bayeswise.tables.batch import Batch
 
 if TYPE_CHECKING:
+    from bayeswise.families.continuous.normal import NormalParameters
     from bayeswise.models.naive_bayes.model import NaiveBayesModel
     from bayeswise.models.naive_bayes.normal_columns import NormalScores
 
@@ -145,6 +144,8 @@ def _scale(pooled: Moments) -> FloatArray:
 
 def _log_cells(parameters: NormalParameters, values: FloatArray) -> FloatArray:
     """Log densities; zero where a cell is missing, or where the column does not vary any more."""
+    from bayeswise.families.continuous.normal import Normal, NormalParameters
+
     says = parameters.stddev > 0
     stddev = np.where(says, parameters.stddev, 1.0)
     log_density = Normal().log_density(NormalParameters(parameters.mean, stddev, parameters.mean_low), values)
@@ -163,6 +164,8 @@ def _others_stay(scores: NormalScores) -> bool:
 def _log_with_own_changed(
     scores: NormalScores, values: FloatArray, leaving: Leaving, own: Left, whole: Left
 ) -> FloatArray:
+    from bayeswise.families.continuous.normal import NormalParameters
+
     p = scores.parameters
     log_joint = np.zeros((len(values), len(p.mean)))  # (n_rows, n_states)
     _kernels.add_normal(log_joint, values, p.mean, np.asarray(p.mean_low), scores.precision, scores.log_peak)
@@ -187,6 +190,7 @@ def _own_parameters(scores: NormalScores, own: Left, whole: Left) -> tuple[Float
 
 def _all_parameters(scores: NormalScores, leaving: Leaving, own: Left, whole: Left) -> NormalParameters:
     """The parameters of every class for every row, (n_rows, n_states, n_columns)."""
+    from bayeswise.families.continuous.normal import NormalParameters
     from bayeswise.models.naive_bayes.normal_columns import raised
 
     statistic, settings = scores.statistic, scores.settings
@@ -256,6 +260,8 @@ def _exactly(
     result: Left, statistic: Moments, groups: IntArray, x: FloatArray, w: FloatArray, unstable: BoolArray
 ) -> Left:
     """The unstable cells again, from exact sums."""
+    from bayeswise.foundation.dyadic import Dyadic
+
     rows, columns = np.nonzero(unstable)
     cell = (groups[rows], columns)
     taken_weight = Dyadic.of_floats(w[rows, columns])

@@ -11,7 +11,6 @@ import numpy as np
 
 from bayeswise.engines import Request, summarise
 from bayeswise.engines.local import over_ranges
-from bayeswise.explanations.account import REST_OF_TEXT, Account, Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError
 from bayeswise.models.base.classifier import Classifier, are_batches, as_targets, only_column, refuse_calibrated
@@ -27,7 +26,7 @@ from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.posteriors.normalise import Posterior, normalise
 from bayeswise.statistics import Product
-from bayeswise.statistics.numbers.extents import MOST_COLUMNS, Extents, Span
+from bayeswise.statistics.numbers.extents import MOST_COLUMNS, Extents
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
@@ -38,10 +37,12 @@ from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
+    from bayeswise.explanations.account import Account, Contribution
     from bayeswise.explanations.class_densities import ClassDensities
     from bayeswise.explanations.nomogram import Nomogram
     from bayeswise.explanations.steps import Steps
     from bayeswise.models.naive_bayes.closed_forms import LinearForm
+    from bayeswise.statistics.numbers.extents import Span
 
 
 @dataclass(frozen=True, repr=False)
@@ -166,6 +167,8 @@ class NaiveBayesModel(Classifier):
     @where_rows_are
     def explain(self, row: Any) -> Account:
         """Why: the prior and what each column adds, for one row (a mapping by column, or a table of one row)."""
+        from bayeswise.explanations.account import Account, Contribution
+
         batch = self.row_of(row)
         parts = []
         for factor, each in zip(self.speaking, self.scores, strict=True):
@@ -332,6 +335,8 @@ def _normalised(joint: FloatArray) -> Posterior:
 
 def _words(scores: Any, batch: Batch, log_text: FloatArray) -> tuple[tuple[str, FloatArray], ...]:
     """The words of a text with what each says of the states, and the rest: absent words, or an average."""
+    from bayeswise.explanations.account import REST_OF_TEXT
+
     words: list[tuple[str, FloatArray]] = scores.words_of(batch)
     if not words or not np.isfinite(log_text).all():
         return ()

@@ -7,23 +7,24 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.engines import Request
-from bayeswise.explanations.account import Contribution
-from bayeswise.explanations.alternatives import class_ends, number_grid
-from bayeswise.families.continuous.normal import LOG_TWO_PI, Normal, NormalParameters
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm, Scores
 from bayeswise.models.naive_bayes.left_out import log_left_out
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics import Moments
-from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema, positions_in
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.account import Contribution
+    from bayeswise.families.continuous.normal import NormalParameters
+    from bayeswise.statistics.numbers.extents import Span
 
 LEAST_SPREAD = 2.0**-26
 """Without a floor, a class that is constant where the column varies gets this share of the column's stddev."""
@@ -74,6 +75,8 @@ class ClassMoments:
 
     def inside(self, whole: ClassMoments, settings: NaiveBayesSettings) -> NormalParameters:
         """The same, with the moments of all classes together, (1, n_columns)."""
+        from bayeswise.families.continuous.normal import NormalParameters
+
         stddev = np.where(self.none, whole.stddev, self.stddev)
         mean, mean_low = np.where(self.none, whole.mean, self.mean), np.where(self.none, whole.mean_low, self.mean_low)
         return NormalParameters(mean, raised(stddev, whole.stddev, settings), mean_low)
@@ -120,6 +123,8 @@ class NormalScores:
 
     @cached_property
     def log_peak(self) -> FloatArray:
+        from bayeswise.families.continuous.normal import LOG_TWO_PI
+
         return np.where(self.varies, -np.log(self._divisor) - 0.5 * LOG_TWO_PI, 0.0)
 
     @cached_property
@@ -156,6 +161,8 @@ class NormalScores:
             log_joint += self.by_column(batch).sum(axis=1)
 
     def by_column(self, batch: Batch) -> FloatArray:
+        from bayeswise.families.continuous.normal import Normal, NormalParameters
+
         values = self.values(batch)[:, None, :]  # (n_rows, 1, n_columns)
         p = NormalParameters(self.parameters.mean, self._divisor, self.parameters.mean_low)
         log_cells = Normal().log_density(p, values)  # (n_rows, n_states, n_columns)
@@ -171,6 +178,10 @@ class NormalScores:
 
     def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
         """Round numbers about the mean of the whole column, where it has values."""
+        from bayeswise.explanations.account import Contribution
+        from bayeswise.explanations.alternatives import class_ends, number_grid
+        from bayeswise.families.continuous.normal import Normal, NormalParameters
+
         at = self.columns.index(column)
         own = self.statistic.columns(np.array([at]))
         pooled = own.pooled()

@@ -11,20 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswise.engines import Request
-from bayeswise.explanations.account import Contribution
-from bayeswise.explanations.alternatives import short_numbers
-from bayeswise.families.protocol import Estimate
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.models.naive_bayes.factors import LinearTerm, pseudo_rows_of
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
-from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema, positions_in
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.account import Contribution
+    from bayeswise.families.protocol import Estimate
+    from bayeswise.statistics.numbers.extents import Span
 
 _BLOCK_ROWS = 4096
 _ALTERNATIVES = 25
@@ -150,6 +151,9 @@ class FamilyScores:
 
     def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
         """Numbers drawn from the model itself, the only ones that every family is sure to allow; between its values."""
+        from bayeswise.explanations.account import Contribution
+        from bayeswise.explanations.alternatives import short_numbers
+
         at = self.columns.index(column)
         drawn = self.family.sample(self.parameters[0], _ALTERNATIVES, np.random.default_rng(0))[..., at]
         grid = np.unique(np.quantile(drawn, np.linspace(0.0, 1.0, _ALTERNATIVES), method="nearest"))

@@ -13,13 +13,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.engines import Request
-from bayeswise.explanations.account import Contribution, counted_word
 from bayeswise.families.arithmetic.stable_functions import two_product
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
@@ -27,10 +26,13 @@ from bayeswise.foundation.exact import ExactArray
 from bayeswise.models.naive_bayes.factors import LinearTerm
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics import Counts
-from bayeswise.statistics.numbers.extents import Span
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.account import Contribution
+    from bayeswise.statistics.numbers.extents import Span
 
 TextModel = Literal["multinomial", "bernoulli", "complement"]
 
@@ -181,6 +183,8 @@ class WordScores:
 
     def words_of(self, batch: Batch) -> list[tuple[str, FloatArray]]:
         """The known words of the first text, and (n_states,) what each adds; none where a state is ruled out by one."""
+        from bayeswise.explanations.account import counted_word
+
         matrix, cells, words = self._cells(batch)
         at = slice(matrix.indptr[0], matrix.indptr[1])
         known = words.positions_in(self.statistic.levels)[matrix.indices[at]]

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.engines.local import over_ranges
-from bayeswise.explanations.account import Account, Contribution
-from bayeswise.explanations.alternatives import number_grid
-from bayeswise.explanations.nomogram import Nomogram
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import FitError, SchemaError
 from bayeswise.foundation.logspace import log
@@ -30,6 +27,10 @@ from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
+
+if TYPE_CHECKING:
+    from bayeswise.explanations.account import Account, Contribution
+    from bayeswise.explanations.nomogram import Nomogram
 
 _STEPS = 20  # of a fit, and passes over the rows that one takes
 
@@ -220,6 +221,8 @@ class LogisticModel(WeightedModel, RelearnedModel):
     @where_rows_are
     def explain(self, row: Any) -> Account:
         """Why: the score of a row of means, and w (x - mean) of each column, for one row; not marginalized."""
+        from bayeswise.explanations.account import Account, Contribution
+
         batch = self.row_of(row)
         terms = self.weights * (self.matrix(batch)[0] - self.centre)  # (n_classes, n)
         parts = []
@@ -231,10 +234,15 @@ class LogisticModel(WeightedModel, RelearnedModel):
 
     def nomogram(self, row: Any, state: Any = None, against: Any = None) -> Nomogram:
         """Points for each value of each column, for reading by eye; the row is marked."""
+        from bayeswise.explanations.nomogram import Nomogram
+
         return Nomogram.of_model(self, row, state, against)
 
     def alternatives(self, column: str) -> tuple[Contribution, ...]:
         """What the column could say instead: every level, or round numbers about the mean."""
+        from bayeswise.explanations.account import Contribution
+        from bayeswise.explanations.alternatives import number_grid
+
         name = find_name(column, self.schema.used, where="the model")
         own = self.features.of_column(name)
         weights, centre = self.weights[:, own], self.centre[own]

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from bayeswise import _kernels
-from bayeswise.explanations.balance import value_text
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import KindError, NotMergedError
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, TableModel, where_rows_are
@@ -294,6 +293,8 @@ class ScoreAccount:
 
     def to_text(self) -> str:
         """One line for each column, the largest amount first."""
+        from bayeswise.explanations.balance import value_text
+
         labels = [f"{shown(t.column, 30)} = {shown(value_text(t.value, t.note), 24)}" for t in self.strongest]
         lines = [("at the means", number(self.at_means, 6))]
         lines += [(label, number(t.amount, 6, signed=True)) for label, t in zip(labels, self.strongest, strict=True)]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise import engines
-from bayeswise.engines import Coded, Request, summarise
+from bayeswise.engines import Request, summarise
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import FitError, SchemaError
 from bayeswise.models.from_table import check_declared, divided, no_rows, schema_for, swept
@@ -79,10 +79,10 @@ def learned_network(
         return Encoder(columns, learning=True).batches(source)
 
     def counted(coding: Coding, request: Request) -> Grouped[Product]:
-        return engines.swept(source, columns, request, coded=Coded(coding.coded, coding.batch))[0]
+        return engines.swept(source, columns, request, coded=engines.Coded(coding.coded, coding.batch))[0]
 
     model = prepared(batches, columns, settings, cuts, counted)
-    coded = Coded(model.coding.coded, model.coding.batch)
+    coded = engines.Coded(model.coding.coded, model.coding.batch)
     found, report = swept(source, columns, model.request(), progress, coded)
     if not found.labels:
         raise no_rows(source, columns)

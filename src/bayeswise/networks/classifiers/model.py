@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from bayeswise.engines import Request, summarise
-from bayeswise.explanations.account import Account, Contribution
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import KindError, NotFittedError, ParameterError
 from bayeswise.models.base.classifier import Classifier
@@ -37,6 +36,7 @@ from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
+    from bayeswise.explanations.account import Account
     from bayeswise.networks.network import BeliefNetwork
 
 
@@ -321,6 +321,8 @@ def account_of(model: NetworkClassifierModel, batch: Batch) -> Account:
     Parents come before children, so a column's share is log p(cell | parents, state) where the parents are there; where
     they are not, it is what the cell adds to all that is known. The shares add up to the log joint whatever is missing.
     """
+    from bayeswise.explanations.account import Account, Contribution
+
     codes = model.codes(batch)[0]
     averaged = model.settings.structure in AVERAGES
     order = tuple(range(len(codes))) if averaged else model.graph.order

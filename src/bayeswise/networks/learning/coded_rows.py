@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -25,22 +25,16 @@ from bayeswise.networks.learning.column_states import (
     typed_levels,
     vocabulary_of,
 )
-from bayeswise.networks.learning.counted_rows import ColumnCodes, TooManyRowsToBring, counted_labels, different_rows
-from bayeswise.networks.soft_evidence import (
-    Separated,
-    SoftCells,
-    is_soft,
-    likelihood_in_cell,
-    no_soft_cells,
-    refuse_soft,
-    separated,
-)
 from bayeswise.tables import partitions
 from bayeswise.tables.encoding.row_weights import as_weights, checked_weights, refuse_all_zero
 from bayeswise.tables.partitions import SpreadSource
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.source import open_source
+
+if TYPE_CHECKING:
+    from bayeswise.networks.learning.counted_rows import ColumnCodes
+    from bayeswise.networks.soft_evidence import Separated, SoftCells
 
 
 @dataclass(frozen=True)
@@ -88,6 +82,8 @@ class CodedRows:
         >>> CodedRows.of({"wind": ["weak", "storm", "strong"], "n": [2, 0, 1]}, weight="n").states
         (Vocabulary('strong', 'weak'),)
         """
+        from bayeswise.networks.soft_evidence import is_soft, refuse_soft, separated
+
         if weight is not None and weights is not None:
             raise ParameterError("rows have both weights and a column of weights", fix="give one of them")
         source = open_source(table)
@@ -165,6 +161,14 @@ class CodedRows:
         cls, source: SpreadSource, given: dict[str, list[Any]], columns_cut: Cutting, weight: str | None
     ) -> CodedRows | None:
         """The different rows of a table in partitions, each with its weight; None where they are too many."""
+        from bayeswise.networks.learning.counted_rows import (
+            ColumnCodes,
+            TooManyRowsToBring,
+            counted_labels,
+            different_rows,
+        )
+        from bayeswise.networks.soft_evidence import refuse_soft
+
         names = tuple(given)
         cut: dict[str, tuple[float, ...]] = {}
         columns: list[ColumnCodes] = []
@@ -221,6 +225,8 @@ class CodedRows:
     @property
     def with_soft(self) -> tuple[CodeArray, Sequence[FloatArray]]:
         """Codes in which n_states + k is the k-th likelihood of the column, and these likelihoods by column."""
+        from bayeswise.networks.soft_evidence import no_soft_cells
+
         if self.soft is None:
             return self.codes, no_soft_cells(self.sizes)
         return self.soft.coded(self.codes, self.sizes), self.soft.likelihoods
@@ -274,6 +280,8 @@ class CodedRows:
 
 def _soft_cells(rows: CodedRows, soft: Mapping[int, Separated]) -> SoftCells:
     """The likelihoods that cells have, by column."""
+    from bayeswise.networks.soft_evidence import SoftCells, likelihood_in_cell, no_soft_cells
+
     places = np.full(rows.codes.shape, -1, dtype=np.int32)
     likelihoods = no_soft_cells(rows.sizes)
     for k, found in soft.items():

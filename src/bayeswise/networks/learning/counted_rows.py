@@ -14,7 +14,6 @@ from typing import ClassVar
 
 import numpy as np
 
-from bayeswise.engines.passes import statistic_types
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import NotStreamableError
 from bayeswise.foundation.exact import ExactArray
@@ -40,6 +39,8 @@ class LevelsPass(Pass[tuple[Counts, ...]]):
 
     @property
     def types(self) -> tuple[type, ...]:
+        from bayeswise.engines.passes import statistic_types
+
         return statistic_types()
 
     def of(self, source: Source) -> tuple[Counts, ...]:
@@ -153,6 +154,8 @@ class RowsPass(Pass[DifferentRows]):
 
     @property
     def types(self) -> tuple[type, ...]:
+        from bayeswise.engines.passes import statistic_types
+
         return (DifferentRows, *statistic_types())
 
     def of(self, source: Source) -> DifferentRows:

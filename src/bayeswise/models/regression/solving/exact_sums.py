@@ -19,7 +19,6 @@ from bayeswise.foundation.exact import ExactArray
 from bayeswise.models.regression.row_blocks import Rows, row_hashes
 from bayeswise.models.regression.solving.newton import Point, intercepts_of
 from bayeswise.statistics.numbers.moments import Moments
-from bayeswise.statistics.numbers.scatter import Scatter
 from bayeswise.statistics.protocol import Additive, Weights
 
 MOST_CELLS_IN_MEMORY = 1 << 25
@@ -106,6 +105,8 @@ def _scores(z: FloatArray, weights: FloatArray) -> FloatArray:
 def _of_scores(
     z: FloatArray, target: FloatArray, by: FloatArray | None, weights: FloatArray, slopes: Slopes, *, counts_first: bool
 ) -> Derivatives:
+    from bayeswise.statistics.numbers.scatter import Scatter
+
     scores = _scores(z, weights)
     loss, first, second = slopes(scores, target)
     n = len(weights)
@@ -123,6 +124,8 @@ def _of_scores(
 
 def _of_classes(z: FloatArray, codes: FloatArray, by: FloatArray | None, weights: FloatArray) -> Derivatives:
     """The curvature is sum p_k z z' on the diagonal, less the sum of (p z)(p z)' over all classes side by side."""
+    from bayeswise.statistics.numbers.scatter import Scatter
+
     n_classes, n = weights.shape
     scores = np.stack([_scores(z, vector) for vector in weights])  # (n_classes, n_rows)
     places = np.arange(scores.shape[1])
