@@ -28,7 +28,7 @@ using Codes = nb::ndarray<nb::ro, nb::ndim<2>, nb::c_contig, nb::device::cpu>;  
 using Weights = std::optional<nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>>;
 using Ints = std::vector<int>;
 
-constexpr int64_t kChunkWords = 1024;
+constexpr int64_t kMostChunkWords = 1024;
 constexpr int64_t kMostMappedCells = 1 << 12;
 constexpr int64_t kMostCells = 1 << 20;
 constexpr int64_t kMostCounters = 1 << 22;  // of one sweep over rows
@@ -49,8 +49,8 @@ public:
                  double strength, const Weights& weights, double unit)
         : columns_(columns), wide_(columns.dtype() == nb::dtype<uint16_t>()), weights_(weights), sizes_(sizes),
           n_rows_(static_cast<int64_t>(columns.shape(1))), n_words_((n_rows_ + kWordBits - 1) / kWordBits),
-          n_units_(units_of(weights, n_rows_)), unit_(unit), dirichlet_(dirichlet), penalty_(penalty),
-          strength_(strength), entropy_(n_units_, unit) {
+          chunk_words_(std::min(kMostChunkWords, n_words_)), n_units_(units_of(weights, n_rows_)), unit_(unit),
+          dirichlet_(dirichlet), penalty_(penalty), strength_(strength), entropy_(n_units_, unit) {
         require(columns.shape(0) == sizes.size(), "sizes and columns differ in number");
         if (!wide_ && columns.dtype() != nb::dtype<uint8_t>()) throw nb::type_error("codes must be uint8 or uint16");
         std::vector<uint8_t> padded(static_cast<std::size_t>(n_words_ * kWordBits), 255);
@@ -164,11 +164,11 @@ private:
         std::vector<const uint64_t*> right;
         for (int other : others)
             for (int64_t level = 1; level < sizes_[other]; ++level) right.push_back(map(other, level));
-        Leaves leaves{found, right, block_of_products()};
-        std::vector<uint64_t> room(scope.size() * kChunkWords);
-        for (int64_t from = 0; from < n_words_; from += kChunkWords) {
+        Leaves leaves{found, right, block_of_products(), chunk_words_};
+        std::vector<uint64_t> room(scope.size() * chunk_words_);
+        for (int64_t from = 0; from < n_words_; from += chunk_words_) {
             leaves.from = from;
-            leaves.n_words = std::min(kChunkWords, n_words_ - from);
+            leaves.n_words = std::min(chunk_words_, n_words_ - from);
             descend(scope, 0, 0, nullptr, room, leaves);
             leaves.multiply();
         }
@@ -179,17 +179,18 @@ private:
         Extended& found;
         const std::vector<const uint64_t*>& right;
         Block block;
+        int64_t chunk_words;
         int64_t from = 0, n_words = 0;
         int n = 0;
         int64_t cell[kBlockSide] = {};
-        std::vector<uint64_t> maps = std::vector<uint64_t>(kBlockSide * kChunkWords);
+        std::vector<uint64_t> maps = std::vector<uint64_t>(kBlockSide * chunk_words);
 
         void add(int64_t leaf, const uint64_t* words) {
             const int64_t size = common_bits(words, words, n_words);
             if (size == 0) return;
             found.total[leaf] += size;
             cell[n] = leaf;
-            std::copy(words, words + n_words, maps.begin() + n * kChunkWords);
+            std::copy(words, words + n_words, maps.begin() + n * chunk_words);
             if (++n == kBlockSide) multiply();
         }
 
@@ -198,7 +199,7 @@ private:
             const uint64_t *left[kBlockSide], *other[kBlockSide];
             int64_t products[kBlockSide * kBlockSide];
             const auto width = static_cast<int64_t>(right.size());
-            for (int k = 0; k < kBlockSide; ++k) left[k] = maps.data() + std::min(k, n - 1) * kChunkWords;
+            for (int k = 0; k < kBlockSide; ++k) left[k] = maps.data() + std::min(k, n - 1) * chunk_words;
             for (int64_t j = 0; j < width; j += kBlockSide) {
                 for (int k = 0; k < kBlockSide; ++k) other[k] = right[std::min(j + k, width - 1)] + from;
                 block(left, other, n_words, products);
@@ -214,7 +215,7 @@ private:
                  Leaves& leaves) const {
         if (depth == scope.size()) return leaves.add(cell, above);
         const int column = scope[depth];
-        uint64_t* words = room.data() + depth * kChunkWords;
+        uint64_t* words = room.data() + depth * chunk_words_;
         for (int64_t level = 0; level < sizes_[column]; ++level) {
             const uint64_t* mine = map(column, level) + leaves.from;
             uint64_t any = 0;
@@ -299,7 +300,7 @@ private:
     bool wide_;        // codes of 16 bits
     Weights weights_;  // above 0
     std::vector<int64_t> sizes_;
-    int64_t n_rows_, n_words_, n_units_;
+    int64_t n_rows_, n_words_, chunk_words_, n_units_;
     double unit_;
     bool dirichlet_;
     double penalty_, strength_;

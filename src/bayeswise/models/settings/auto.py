@@ -52,7 +52,7 @@ class AutoSettings(Settings):
         return "the best member" if self.choose == "best" else "members weighed by left-out rows"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AutoOptions(AutoSettings, common.ColumnOptions):
     """All that `fit` takes for a mixture of models."""
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bayeswise.foundation.arrays import FloatArray
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Relevance:
     """A prior of which columns are relevant to the class."""
 
@@ -101,7 +101,7 @@ class AveragedSettings(Relevance, NaiveBayesSettings):
         return f"averaged{' with ' if differing else ''}{differing}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AveragedOptions(Counts, Relevance, FamilyOptions):
     """All that `fit` takes for averaged naive Bayes."""
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from bayeswise.tables.schema.schema import Schema
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class TableOptions:
     """A table with its target inside."""
 
@@ -22,7 +22,7 @@ class TableOptions:
     target: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class CommonOptions(TableOptions):
     """How to learn."""
 
@@ -36,7 +36,7 @@ class CommonOptions(TableOptions):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ColumnOptions(CommonOptions):
     """What the columns mean."""
 
@@ -64,7 +64,7 @@ class ColumnOptions(CommonOptions):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AnyModelOptions(ColumnOptions):
     """What `fit` takes where the name of the model is known only when the program runs."""
 

@@ -91,7 +91,7 @@ class GaussianBayesSettings(Settings):
         return f"{self.covariance} covariance{', ' if differing else ''}{differing}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class GaussianOptions(GaussianBayesSettings, common.ColumnOptions):
     """All that `fit` takes for Gaussian Bayes."""
 

@@ -36,7 +36,7 @@ class MEstimate:
             raise ParameterError(f"m is {self.m!r}", fix="give a number from 0 on")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Counts(Settings):
     """Pseudo-counts, and the prior of the classes."""
 
@@ -78,7 +78,7 @@ class NaiveBayesSettings(Counts):
         return named or f"laplace with {self._differing(CONVENTIONS['laplace'])}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class FamilyOptions(common.ColumnOptions):
     """What matters while naive Bayes, plain or averaged, is learned."""
 
@@ -94,7 +94,7 @@ class FamilyOptions(common.ColumnOptions):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class NaiveBayesOptions(NaiveBayesSettings, FamilyOptions):
     """All that `fit` takes for naive Bayes."""
 

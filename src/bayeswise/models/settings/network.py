@@ -21,7 +21,7 @@ MOST_IN_TRIPLES = 12
 Needs = Literal["columns", "pairs", "triples", "families"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Shape(Settings):
     """Which columns may depend on each other."""
 
@@ -33,7 +33,7 @@ class Shape(Settings):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Tables(Settings):
     """How tables are smoothed, and the prior of the classes."""
 
@@ -48,21 +48,21 @@ class Tables(Settings):
     class_prior: Mapping[Label, float] | None = common.class_prior()
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class KDependence(Tables):
     """Tables of a k-dependence classifier."""
 
     k: int = setting(2, "maximum number of columns that a column depends on", at_least=0)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Aode(Tables):
     """Tables of averaged one-dependence estimators."""
 
     min_frequency: float = setting(1.0, "minimum number of rows of a level that is a superparent", at_least=0)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MarkovBlanket(Tables):
     """Tables of any graph."""
 
@@ -109,7 +109,7 @@ class NetworkSettings(MarkovBlanket, Aode, KDependence, Shape):
         return f"{shown}, {self.prior} {self.smoothing:g}{', em' if self.incomplete == 'em' else ''}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class NetworkOptions(common.ColumnOptions):
     """What matters while a network classifier is learned."""
 
@@ -122,28 +122,28 @@ class NetworkOptions(common.ColumnOptions):
     )
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TanOptions(Tables, NetworkOptions):
     """All that `fit` takes for a tree-augmented network."""
 
     model: Literal["tan"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class AodeOptions(Aode, NetworkOptions):
     """All that `fit` takes for averaged one-dependence estimators."""
 
     model: Literal["aode"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class KDependenceOptions(KDependence, NetworkOptions):
     """All that `fit` takes for a k-dependence classifier."""
 
     model: Literal["k-dependence"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MarkovBlanketOptions(MarkovBlanket, NetworkOptions):
     """All that `fit` takes for a classifier of any graph."""
 

@@ -123,14 +123,14 @@ class LogisticSettings(Settings):
         return f"{_prior_text(self.prior, self.scale)}{', marginalized' * self.marginalize}{_without(self)}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LinearOptions(LinearSettings, common.ColumnOptions):
     """All that `fit` takes for linear regression."""
 
     model: Literal["linear", "linear-regression"]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LogisticOptions(LogisticSettings, common.ColumnOptions):
     """All that `fit` takes for logistic regression."""
 

@@ -37,7 +37,7 @@ class TreeSettings(Settings):
         return f"{self.code}{depth}, laplace {self.smoothing:g}"
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class TreeOptions(TreeSettings, common.ColumnOptions):
     """All that `fit` takes for a tree."""
 
