@@ -56,7 +56,7 @@ class FitRequest:
         given = self._settings([column.name for column in source.columns])
         shares = given.pop("class_prior", None)
         check_prior(shares or ())
-        given |= {"tell": show} if self.kind.name == "auto" else {}
+        given |= {"announce": show} if self.kind.name == "auto" else {}
         if given.get("families") == "select":
             given = _selected(source, target, given)
         model, report = learned(source, target, model=self.kind.name, **given)

@@ -33,7 +33,7 @@ from bayeswise.tables.schema.schema import Schema
 BINS = 32  # of a number; questions are about their borders
 MOST_ROUNDS, PATIENCE = 300, 20  # rounds without a gain on left-out rows end the search
 LEAST_CURVATURE = 0.03  # of a branch: the sum of p (1 - p) of its rows, which is small where classes are nearly known
-_A_FIRST_LOOK = 0.2  # of the rows: so many tell whether all folds are worth growing
+_A_FIRST_LOOK = 0.2  # of the rows: enough to decide whether all folds are worth growing
 
 
 @dataclass(frozen=True)

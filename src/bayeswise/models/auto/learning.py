@@ -34,7 +34,7 @@ MOST_CHOOSING = 10_000  # rows that candidates are tried on: more of them estima
 MANY, FEWER_CHOOSING = 200_000, 5_000  # of so many rows, which take their time to estimate, fewer choose
 _FAILURES = (BayeswiseError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 
-Tell = Callable[[str], None]
+Announce = Callable[[str], None]
 
 
 def learned(
@@ -44,13 +44,13 @@ def learned(
     schema: Schema | None = None,
     progress: Callable[[int], None] | None = None,
     within: Any = None,
-    tell: Tell | None = None,
+    announce: Announce | None = None,
     **overrides: Any,
 ) -> tuple[AutoModel, Report]:
     """All models weighed by rows that they never saw, and what was met on the way.
 
     within  a time such as "60s": the most expensive candidates that do not fit into it are left out
-    tell    called with the name of each candidate before it is tried
+    announce  called with the name of each candidate before it is tried
 
     >>> rows = [{"wind": w, "sky": s, "play": p} for w, s, p in 9 * [("weak", "sun", "yes"), ("strong", "rain", "no"),
     ...         ("weak", "rain", "yes"), ("strong", "sun", "no")]]
@@ -70,7 +70,7 @@ def learned(
         batches.append(batch)
         if progress is not None:
             progress(batch.n_rows)
-    model = of_batches(batches, schema, settings, seconds=seconds, tell=tell)
+    model = of_batches(batches, schema, settings, seconds=seconds, announce=announce)
     model.check_prior()
     return model, encoder.report
 
@@ -81,21 +81,21 @@ def of_batches(
     settings: AutoSettings,
     *,
     seconds: float | None = None,
-    tell: Tell | None = None,
+    announce: Announce | None = None,
 ) -> AutoModel:
     """The mixture of encoded rows."""
-    return tried(batches, schema, seconds=seconds, tell=tell).weighed(settings)
+    return tried(batches, schema, seconds=seconds, announce=announce).weighed(settings)
 
 
 def tried(
-    batches: Sequence[Batch], schema: Schema, *, seconds: float | None = None, tell: Tell | None = None
+    batches: Sequence[Batch], schema: Schema, *, seconds: float | None = None, announce: Announce | None = None
 ) -> Trials:
     """All candidates on rows that they never saw, not weighed yet."""
     if not schema.used:
         raise no_column(schema)
     n_rows = sum(batch.n_rows for batch in batches)
     chosen, rows = gathered(batches, schema, MOST_CHOOSING if n_rows <= MANY else FEWER_CHOOSING)
-    trials = Trials(schema, chosen, rows, seconds, tell or (lambda name: None))
+    trials = Trials(schema, chosen, rows, seconds, announce or (lambda name: None))
     with algebra_on_one_thread():
         trials.run()
     if not trials.done:
@@ -119,7 +119,7 @@ class Trials:
     chosen: Batch
     rows: Batch
     seconds: float | None
-    tell: Tell
+    announce: Announce
     notes: dict[str, str] = field(default_factory=dict)
     done: list[_Trial] = field(default_factory=list)
     word_weight: float = 1.0  # in naive Bayes
@@ -154,7 +154,7 @@ class Trials:
             if reason:
                 self.notes[candidate.name] = reason
                 continue
-            self.tell(candidate.name)
+            self.announce(candidate.name)
             of_candidate = candidate.folds(extent, folds)
             try:
                 if candidate.sees == "trees":
@@ -251,7 +251,7 @@ class Trials:
         )
 
     def _of_all_rows(self, trial: _Trial) -> Member:
-        self.tell(f"{trial.candidate.name}, all rows")
+        self.announce(f"{trial.candidate.name}, all rows")
         return trial.member.estimated(self.rows)
 
     def _error(self, trial: _Trial) -> float:

@@ -25,7 +25,7 @@ MISTAKES_TO_COME = 0.1  # that a single choice allows for beside those that were
 NEGLIGIBLE = 0.01  # of all weight: a member below is left out of the mixture
 NEGLIGIBLE_OF_MANY = 0.05  # where members are learned again from many rows, each has to be worth it
 _STEPS = 200
-_CERTAIN = 36.0  # nats of a mistake under a share that a double does not tell from 1
+_CERTAIN = 36.0  # nats of a mistake under a probability that rounds to 1
 _ENOUGH = 1e-10  # the duality gap for each row, in nats
 
 
