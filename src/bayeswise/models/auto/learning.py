@@ -47,9 +47,9 @@ def learned(
     announce: Announce | None = None,
     **overrides: Any,
 ) -> tuple[AutoModel, Report]:
-    """All models weighed by rows that they never saw, and what was met on the way.
+    """All models weighed by rows that they never saw, and the report of reading.
 
-    within  a time such as "60s": the most expensive candidates that do not fit into it are left out
+    within    a time such as "60s": the most expensive candidates that do not fit into it are left out
     announce  called with the name of each candidate before it is tried
 
     >>> rows = [{"wind": w, "sky": s, "play": p} for w, s, p in 9 * [("weak", "sun", "yes"), ("strong", "rain", "no"),
