@@ -1,7 +1,7 @@
-// Trees of Newton steps: the questions of one tree, and what trees add to the scores of rows, by the number asked about.
+// Trees of Newton steps: the splits of one tree, and what trees add to the scores of rows, by feature.
 //
 // Sums of a node run over its rows in the order in which they are given; those of the larger of two branches are what
-// the smaller one leaves of its node. Of questions that gain the same the first is asked, so that a tree is a function of
+// the smaller one leaves of its node. Of splits of equal gain the first is made, so that a tree is a function of
 // the rows in their order.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -44,19 +44,19 @@ struct Sums {
 };
 
 struct Limits {
-    int64_t n_questions;
+    int64_t n_splits;
     double least_curvature, ridge;
 };
 
 struct Node {
     int64_t begin = 0, end = 0;    // of its rows
-    std::vector<Sums> bins;        // of offered features, one after the other; none once it asks, or cannot ask
-    int64_t feature = 0, bin = 0;  // of its best question
-    double gain = kNoGain;         // of that question
+    std::vector<Sums> bins;        // of offered features, one after the other; none once it is split, or cannot be
+    int64_t feature = 0, bin = 0;  // of its best split
+    double gain = kNoGain;         // of that split
 };
 
-// Nodes are numbered as they come: question k of a tree leads to nodes 2 k + 1 and 2 k + 2. Questions are about some of
-// the features, `offered`.
+// Nodes are numbered as they come: split k of a tree leads to nodes 2 k + 1 and 2 k + 2. Only the
+// features `offered` are split on.
 class Tree {
 public:
     Tree(const uint8_t* codes, int64_t n_features, const int64_t* n_bins, const std::vector<int64_t>& offered,
@@ -71,21 +71,21 @@ public:
         for (int64_t r = 0; r < n_rows; ++r) rows_[static_cast<std::size_t>(r)] = r;
     }
 
-    // The question that gains most is asked next; those that are left have node -1.
+    // The split of the largest gain is made next (best-first); those that are left have node -1.
     void grow(int64_t* node, int64_t* feature, int64_t* bin) {
-        nodes_.reserve(static_cast<std::size_t>(2 * limits_.n_questions + 1));
+        nodes_.reserve(static_cast<std::size_t>(2 * limits_.n_splits + 1));
         nodes_.emplace_back();
         nodes_[0].end = static_cast<int64_t>(rows_.size());
         nodes_[0].bins = summed(nodes_[0].begin, nodes_[0].end);
         choose(nodes_[0]);
-        for (int64_t k = 0; k < limits_.n_questions; ++k) {
+        for (int64_t k = 0; k < limits_.n_splits; ++k) {
             const auto best = std::max_element(
                 nodes_.begin(), nodes_.end(), [](const Node& one, const Node& other) { return one.gain < other.gain; });
             if (!(best->gain > kNoGain)) return;
             node[k] = best - nodes_.begin();
             feature[k] = best->feature;
             bin[k] = best->bin;
-            if (k + 1 == limits_.n_questions) return;
+            if (k + 1 == limits_.n_splits) return;
             Node below, above;
             split(*best, below, above);
             best->gain = kNoGain;
@@ -112,7 +112,7 @@ private:
         return bins;
     }
 
-    // The question of the largest gain, the first of equal ones; a node without one keeps no sums.
+    // The split of the largest gain, the first of equal ones; a node without one keeps no sums.
     void choose(Node& node) const {
         Sums all;
         for (int64_t cell = first_[0]; cell < first_[1]; ++cell) all.add(node.bins[static_cast<std::size_t>(cell)]);
@@ -171,11 +171,11 @@ private:
     int64_t n_cells_ = 0;
 };
 
-// The question of each node, -1 where it has none.
-void questions_of_nodes(const int64_t* node, int64_t n_questions, int64_t* question) {
-    std::fill_n(question, 2 * n_questions + 1, -1);
-    for (int64_t k = 0; k < n_questions; ++k)
-        if (node[k] >= 0) question[node[k]] = k;
+// The split of each node, -1 where it has none.
+void splits_of_nodes(const int64_t* node, int64_t n_splits, int64_t* split) {
+    std::fill_n(split, 2 * n_splits + 1, -1);
+    for (int64_t k = 0; k < n_splits; ++k)
+        if (node[k] >= 0) split[node[k]] = k;
 }
 
 void grow_tree(const Codes& codes, const Places& n_bins, const Places& offered, const Numbers& slope,
@@ -183,14 +183,14 @@ void grow_tree(const Codes& codes, const Places& n_bins, const Places& offered, 
                const OutPlaces& feature, const OutPlaces& bin, const OutPlaces& leaf) {
     const auto n_rows = static_cast<int64_t>(codes.shape(0)), n_features = static_cast<int64_t>(codes.shape(1));
     const auto n_learning = static_cast<int64_t>(slope.shape(0));
-    const auto n_questions = static_cast<int64_t>(node.shape(0));
-    require(n_questions >= 1 && n_features > 0, "a tree asks about features");
+    const auto n_splits = static_cast<int64_t>(node.shape(0));
+    require(n_splits >= 1 && n_features > 0, "a tree splits on features");
     require(static_cast<int64_t>(n_bins.shape(0)) == n_features, "codes and bins differ in features");
     require(n_learning <= n_rows && static_cast<int64_t>(curvature.shape(0)) == n_learning &&
                 static_cast<int64_t>(leaf.shape(0)) == n_rows,
             "codes, slopes, curvatures and leaves differ in rows");
-    require(static_cast<int64_t>(feature.shape(0)) == n_questions && static_cast<int64_t>(bin.shape(0)) == n_questions,
-            "nodes, features and bins differ in questions");
+    require(static_cast<int64_t>(feature.shape(0)) == n_splits && static_cast<int64_t>(bin.shape(0)) == n_splits,
+            "nodes, features and bins differ in splits");
     bool fits = true;
     for (int64_t f = 0; f < n_features; ++f) fits &= n_bins.data()[f] >= 1 && n_bins.data()[f] <= 256;
     require(fits, "a feature has 1 to 256 bins");
@@ -200,20 +200,20 @@ void grow_tree(const Codes& codes, const Places& n_bins, const Places& offered, 
     const std::vector<int64_t> among(offered.data(), offered.data() + offered.shape(0));
     require(
         !among.empty() && std::all_of(among.begin(), among.end(), [=](int64_t f) { return f >= 0 && f < n_features; }),
-        "a tree asks about features that are not there");
+        "a tree splits on features that are not there");
     nb::gil_scoped_release release;
-    std::fill_n(node.data(), n_questions, -1);
-    std::fill_n(feature.data(), n_questions, 0);
-    std::fill_n(bin.data(), n_questions, 0);
+    std::fill_n(node.data(), n_splits, -1);
+    std::fill_n(feature.data(), n_splits, 0);
+    std::fill_n(bin.data(), n_splits, 0);
     Tree(codes.data(), n_features, n_bins.data(), among, slope.data(), curvature.data(), n_learning,
-         {n_questions, least_curvature, ridge})
+         {n_splits, least_curvature, ridge})
         .grow(node.data(), feature.data(), bin.data());
-    std::vector<int64_t> question(static_cast<std::size_t>(2 * n_questions + 1));
-    questions_of_nodes(node.data(), n_questions, question.data());
+    std::vector<int64_t> split(static_cast<std::size_t>(2 * n_splits + 1));
+    splits_of_nodes(node.data(), n_splits, split.data());
     for (int64_t r = 0; r < n_rows; ++r) {
         const uint8_t* code = codes.data() + r * n_features;
         int64_t at = 0;
-        for (int64_t k; (k = question[static_cast<std::size_t>(at)]) >= 0;)
+        for (int64_t k; (k = split[static_cast<std::size_t>(at)]) >= 0;)
             at = 2 * k + 1 + (code[feature.data()[k]] >= bin.data()[k]);
         leaf.data()[r] = at;
     }
@@ -222,12 +222,12 @@ void grow_tree(const Codes& codes, const Places& n_bins, const Places& offered, 
 void add_by_feature(const Matrix& numbers, const Places& state, const PlaceTable& node, const PlaceTable& feature,
                     const Matrix& threshold, const Matrix& value, const OutCube& added) {
     const auto n_rows = static_cast<int64_t>(numbers.shape(0)), n_features = static_cast<int64_t>(numbers.shape(1));
-    const auto n_trees = static_cast<int64_t>(state.shape(0)), n_questions = static_cast<int64_t>(node.shape(1));
-    const auto n_states = static_cast<int64_t>(added.shape(1)), n_nodes = 2 * n_questions + 1;
+    const auto n_trees = static_cast<int64_t>(state.shape(0)), n_splits = static_cast<int64_t>(node.shape(1));
+    const auto n_states = static_cast<int64_t>(added.shape(1)), n_nodes = 2 * n_splits + 1;
     const auto of_trees = [&](const auto& array, int64_t n) {
         return static_cast<int64_t>(array.shape(0)) == n_trees && static_cast<int64_t>(array.shape(1)) == n;
     };
-    require(of_trees(node, n_questions) && of_trees(feature, n_questions) && of_trees(threshold, n_questions) &&
+    require(of_trees(node, n_splits) && of_trees(feature, n_splits) && of_trees(threshold, n_splits) &&
                 of_trees(value, n_nodes),
             "the nodes of trees do not match each other");
     require(static_cast<int64_t>(added.shape(0)) == n_rows && static_cast<int64_t>(added.shape(2)) == n_features,
@@ -235,24 +235,24 @@ void add_by_feature(const Matrix& numbers, const Places& state, const PlaceTable
     bool fits = true;
     for (int64_t t = 0; t < n_trees; ++t) {
         fits &= state.data()[t] >= 0 && state.data()[t] < n_states;
-        for (int64_t k = 0; k < n_questions; ++k) {
-            const int64_t asks = node.data()[t * n_questions + k], about = feature.data()[t * n_questions + k];
-            fits &= asks >= -1 && asks <= 2 * k && about >= 0 && about < n_features;
+        for (int64_t k = 0; k < n_splits; ++k) {
+            const int64_t at = node.data()[t * n_splits + k], about = feature.data()[t * n_splits + k];
+            fits &= at >= -1 && at <= 2 * k && about >= 0 && about < n_features;
         }
     }
-    require(fits, "a tree adds to a state or asks about a feature that is not there");
+    require(fits, "a tree adds to a state or splits on a feature that is not there");
     nb::gil_scoped_release release;
-    std::vector<int64_t> question(static_cast<std::size_t>(n_trees * n_nodes));
+    std::vector<int64_t> split(static_cast<std::size_t>(n_trees * n_nodes));
     for (int64_t t = 0; t < n_trees; ++t)
-        questions_of_nodes(node.data() + t * n_questions, n_questions, question.data() + t * n_nodes);
+        splits_of_nodes(node.data() + t * n_splits, n_splits, split.data() + t * n_nodes);
     for (int64_t r = 0; r < n_rows; ++r) {
         const double* x = numbers.data() + r * n_features;
         for (int64_t t = 0; t < n_trees; ++t) {
-            const int64_t *asks = question.data() + t * n_nodes, *about = feature.data() + t * n_questions;
-            const double *cut = threshold.data() + t * n_questions, *worth = value.data() + t * n_nodes;
+            const int64_t *split_at = split.data() + t * n_nodes, *about = feature.data() + t * n_splits;
+            const double *cut = threshold.data() + t * n_splits, *worth = value.data() + t * n_nodes;
             double* out = added.data() + (r * n_states + state.data()[t]) * n_features;
             int64_t at = 0;
-            for (int64_t k; (k = asks[at]) >= 0;) {
+            for (int64_t k; (k = split_at[at]) >= 0;) {
                 const int64_t after = 2 * k + 1 + (x[about[k]] >= cut[k]);
                 out[about[k]] += worth[after] - worth[at];
                 at = after;
@@ -267,12 +267,12 @@ void bind_boosted_trees(nb::module_& m) {
     m.def("grow_tree", &grow_tree, "codes"_a.noconvert(), "n_bins"_a.noconvert(), "offered"_a.noconvert(),
           "slope"_a.noconvert(), "curvature"_a.noconvert(), "least_curvature"_a, "ridge"_a, "node"_a.noconvert(),
           "feature"_a.noconvert(), "bin"_a.noconvert(), "leaf"_a.noconvert(),
-          "The questions of a tree about the offered features, by the first rows, those that have a slope, and the "
+          "The splits of a tree on the offered features, by the first rows, those that have a slope, and the "
           "leaf of "
           "all rows.");
     m.def("add_by_feature", &add_by_feature, "numbers"_a.noconvert(), "state"_a.noconvert(), "node"_a.noconvert(),
           "feature"_a.noconvert(), "threshold"_a.noconvert(), "value"_a.noconvert(), "added"_a.noconvert(),
-          "added[row, state, feature] += what the questions of trees about a feature add to the scores of a row");
+          "added[row, state, feature] += what the splits of trees about a feature add to the scores of a row");
 }
 
 }  // namespace bayeswise::models

@@ -582,11 +582,11 @@ def grow_tree(
     bin: IntArray,
     leaf: IntArray,
 ) -> None:
-    """The questions of a tree of Newton steps, that of the largest gain first, and the node at which each row ends.
+    """The splits of a tree of Newton steps, that of the largest gain first, and the node at which each row ends.
 
-    codes is (n_rows, n_features); questions are about the features `offered`, and the first rows, those that have a
-    slope, are learned from. At node[k] it is asked whether a code is at least bin[k], and node 2 k + 2 comes
-    after yes, 2 k + 1 after no; questions that gain nothing have node -1.
+    codes is (n_rows, n_features); only the features `offered` are split on, and the first rows, those that
+    have a slope, are learned from. Rows of node[k] whose code is at least bin[k] go to node 2 k + 2, the others to
+    2 k + 1; splits that gain nothing have node -1.
     """
 
 def add_by_feature(
@@ -598,9 +598,9 @@ def add_by_feature(
     value: FloatArray,
     added: FloatArray,
 ) -> None:
-    """added[row, state, feature] += what the questions of trees about a feature add to the score of a state.
+    """added[row, state, feature] += what the splits of trees on a feature add to the score of a state.
 
-    A question moves a row from the value of its node to that of the node after it; all but numbers and added have one
+    A split moves a row from the value of its node to that of the node after it; all but numbers and added have one
     row for each tree.
     """
 

@@ -165,7 +165,7 @@ def learning_curves(
     how: dict[str, Any] = {"random_share": random_share, "warm_up": warm_up}
     accuracy = {name: np.empty((n_seeds, n_queries)) for name in names}
     full = np.empty(n_seeds)
-    with StepsBar(shown=False, asked_for=progress is True) as bar:
+    with StepsBar(shown=False, requested=progress is True) as bar:
         report = progress if callable(progress) else _LabelCount(bar, n_seeds * len(names) * n_queries)
         for seed in range(n_seeds):
             order = np.random.default_rng(seed).permutation(len(truth))

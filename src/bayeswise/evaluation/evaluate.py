@@ -280,7 +280,7 @@ def evaluate(
     """
     check_level(level)
     before = None if prior is None else prior_of_model(model, cv)
-    with Bar("Evaluating", shown=False, asked_for=progress is True) as bar:
+    with Bar("Evaluating", shown=False, requested=progress is True) as bar:
         step = progress if callable(progress) else bar.advance
         known = held_out(model, table, targets=targets, cv=cv, progress=step, most_folds=MOST_FOLDS)
     if prior is not None and before is not None:

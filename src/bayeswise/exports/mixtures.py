@@ -166,12 +166,12 @@ def _scores_of_trees(inputs: AsTrees, row: NumbersRow) -> Scores:
     for k, state in enumerate(trees.state.tolist()):
         feature, threshold, value = trees.feature[k].tolist(), trees.threshold[k].tolist(), trees.value[k].tolist()
         nodes = [number(each) for each in value]
-        for node, question in reversed(list(enumerate(trees.question[k].tolist()))):
-            if question < 0:
+        for node, split in reversed(list(enumerate(trees.split[k].tolist()))):
+            if split < 0:
                 continue
-            less, more, cut = nodes[2 * question + 1], nodes[2 * question + 2], threshold[question]
-            splits = cut < np.inf
-            nodes[node] = choose(at_most(number(cut), numbers[feature[question]]), more, less) if splits else less
+            less, more, cut = nodes[2 * split + 1], nodes[2 * split + 2], threshold[split]
+            is_made = cut < np.inf
+            nodes[node] = choose(at_most(number(cut), numbers[feature[split]]), more, less) if is_made else less
         added[state].append(nodes[0])
     return [total(terms) for terms in added]
 

@@ -1,7 +1,7 @@
 """Everything that can go wrong, as a tree.
 
     BayeswiseError                    exit code
-      UsageError                      2   what was asked makes no sense
+      UsageError                      2   the request is not valid
         ParameterError                    a setting has an impossible value
         PriorError                        a prior is not a probability distribution
         CostError                         a cost table is incomplete or not finite
@@ -150,7 +150,7 @@ class BayeswiseError(Exception):
 
 
 class UsageError(BayeswiseError, ValueError):
-    """What was asked makes no sense."""
+    """The request is not valid."""
 
     exit_code = 2
 
@@ -299,7 +299,7 @@ class NotMergedError(FitError):
 
 
 class NotStreamableError(FitError):
-    """A family without a statistic of fixed size was asked to stream."""
+    """A family without a statistic of fixed size cannot be streamed."""
 
 
 class ImpossibleEvidenceError(FitError):

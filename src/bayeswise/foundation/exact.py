@@ -145,7 +145,7 @@ class ExactArray:
     def __repr__(self) -> str:
         return f"ExactArray({self.to_floats().tolist()})"
 
-    # -- what is asked of it ----------------------------------------------------------------------------------
+    # -- queries ----------------------------------------------------------------------------------------------
     def is_negative(self) -> BoolArray:
         return np.asarray(self.digits[..., -1] < 0) if self.digits.shape[-1] else np.zeros(self.shape, bool)
 

@@ -12,7 +12,7 @@ def late_names() -> tuple[list[str], Callable[[str], Any], Callable[[], list[str
     """The names that the calling package imports `if TYPE_CHECKING`, and its `__getattr__` and `__dir__`.
 
     The code of a module keeps the names of a block that never runs, each module before what is imported from it: so
-    they are written once, where type checkers and editors see them, and here each is imported when it is asked for
+    they are written once, where type checkers and editors see them, and here each is imported when it is first used
     (ADR 22). A name that is also a file of the package is imported at once: to import the file would put it in its
     place.
 
@@ -43,7 +43,7 @@ def late_names() -> tuple[list[str], Callable[[str], Any], Callable[[], list[str
 
 
 class LateFunction(staticmethod):  # type: ignore[type-arg]
-    """A function of another module as a static method that is imported when it is asked for: `help` shows it whole.
+    """A function of another module as a static method that is imported when it is first used: `help` shows it whole.
 
     >>> class Sums:
     ...     log_sum_exp = LateFunction("bayeswise.foundation.logspace", "log_sum_exp")

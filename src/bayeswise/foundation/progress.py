@@ -1,4 +1,4 @@
-"""A bar on stderr: on a terminal, or where it is asked for, and only when it takes long.
+"""A bar on stderr: on a terminal, or on request, and only when it takes long.
 
 A program that runs a command and reads its stderr sets BAYESWISE_PROGRESS=json: then each line that begins with
 `{"progress"` says what is done, how much of it and how much there is.
@@ -22,14 +22,14 @@ _PAUSE = 0.1  # seconds between two lines of JSON
 
 
 class _Display:
-    """The bar itself; nothing is shown before a second is over, nor in a pipe unless it is asked for."""
+    """The bar itself; nothing is shown before a second is over, nor in a pipe unless it is requested."""
 
     unit = ""
 
-    def __init__(self, *, shown: bool = True, asked_for: bool = False, in_notebook: bool = False) -> None:
-        self._asked_for = asked_for
+    def __init__(self, *, shown: bool = True, requested: bool = False, in_notebook: bool = False) -> None:
+        self._requested = requested
         on_terminal = sys.stderr is not None and sys.stderr.isatty()
-        self._shown = asked_for or (shown and on_terminal) or (in_notebook and "ipykernel" in sys.modules)
+        self._shown = requested or (shown and on_terminal) or (in_notebook and "ipykernel" in sys.modules)
         self._start = time.monotonic()
         self._display: tuple[Progress, TaskID] | None = None
         self._as_json = os.environ.get(JSON) == "json" and sys.stderr is not None
@@ -68,7 +68,7 @@ class _Display:
             TextColumn(f"{{task.completed:,}}{self.unit}"),
             TimeElapsedColumn(),
             console=Console(stderr=True),
-            transient=not self._asked_for,
+            transient=not self._requested,
         )
         progress.start()
         return progress, progress.add_task("", total=None)
@@ -89,8 +89,8 @@ class Bar(_Display):
 
     unit = " rows"
 
-    def __init__(self, what: str, *, shown: bool = True, asked_for: bool = False) -> None:
-        super().__init__(shown=shown, asked_for=asked_for)
+    def __init__(self, what: str, *, shown: bool = True, requested: bool = False) -> None:
+        super().__init__(shown=shown, requested=requested)
         self._what = what
         self._rows = 0
         self._total: int | None = None

@@ -31,8 +31,8 @@ def grown(
     return node, feature, border, leaf
 
 
-def best_question(codes: Any, n_bins: Any, slope: Any, curvature: Any) -> tuple[float, int, int]:
-    """Its gain, feature and border, of the rows of a node; (0, 0, 0) where no question gains."""
+def best_split(codes: Any, n_bins: Any, slope: Any, curvature: Any) -> tuple[float, int, int]:
+    """Its gain, feature and border, of the rows of a node; (0, 0, 0) where no split gains."""
 
     def worth(part: Any) -> float:
         return float(slope[part].sum() ** 2 / (curvature[part].sum() + RIDGE))
@@ -51,7 +51,7 @@ def best_question(codes: Any, n_bins: Any, slope: Any, curvature: Any) -> tuple[
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("n_leaves", [2, 7, 12])
-def test_the_question_of_the_largest_gain_is_asked_next(seed: int, n_leaves: int) -> None:
+def test_the_split_of_the_largest_gain_is_made_next(seed: int, n_leaves: int) -> None:
     codes, n_bins, slope, curvature = rows(seed)
     node, feature, border, leaf = grown(codes, n_bins, slope, curvature, n_leaves)
     at = np.zeros(len(codes), dtype=np.int64)
@@ -59,15 +59,15 @@ def test_the_question_of_the_largest_gain_is_asked_next(seed: int, n_leaves: int
         best = {}
         for each in np.unique(at).tolist():
             here = at == each
-            best[each] = best_question(codes[here], n_bins, slope[here], curvature[here])
-        asks = max(sorted(best), key=lambda each: best[each][0])
-        assert (node[k], feature[k], border[k]) == (asks, *best[asks][1:])
-        here = at == asks
+            best[each] = best_split(codes[here], n_bins, slope[here], curvature[here])
+        widest = max(sorted(best), key=lambda each: best[each][0])
+        assert (node[k], feature[k], border[k]) == (widest, *best[widest][1:])
+        here = at == widest
         at[here] = 2 * k + 1 + (codes[here, feature[k]] >= border[k])
     assert np.array_equal(leaf, at)
 
 
-def test_questions_are_about_features_that_are_offered() -> None:
+def test_splits_are_on_features_that_are_offered() -> None:
     codes, n_bins, slope, curvature = rows()
     node, feature, border, leaf = grown(codes, n_bins, slope, curvature, offered=[1, 3])
     alone = grown(np.ascontiguousarray(codes[:, [1, 3]]), n_bins[[1, 3]], slope, curvature)
@@ -78,9 +78,9 @@ def test_questions_are_about_features_that_are_offered() -> None:
 
 def test_rows_without_a_slope_follow_and_have_no_say() -> None:
     codes, n_bins, slope, curvature = rows()
-    *questions, leaf = grown(codes[:200], n_bins, slope[:200], curvature[:200])
+    *splits, leaf = grown(codes[:200], n_bins, slope[:200], curvature[:200])
     *again, leaves = grown(codes, n_bins, slope[:200], curvature[:200])
-    assert np.array_equal(again, questions)
+    assert np.array_equal(again, splits)
     assert np.array_equal(leaves[:200], leaf)
 
 
@@ -91,11 +91,11 @@ def test_a_branch_of_little_curvature_is_not_made() -> None:
     assert not leaf.any()
 
 
-def test_what_questions_add_is_counted_for_the_number_that_they_are_about() -> None:
+def test_what_splits_add_is_counted_for_the_feature_that_they_are_on() -> None:
     g = np.random.default_rng(1)
-    numbers, n_questions = g.normal(size=(50, 3)), 7
-    state, feature = np.array([0, 1, 1]), g.integers(0, 3, (3, n_questions))
-    threshold, value = g.normal(size=(3, n_questions)), g.normal(size=(3, 2 * n_questions + 1))
+    numbers, n_splits = g.normal(size=(50, 3)), 7
+    state, feature = np.array([0, 1, 1]), g.integers(0, 3, (3, n_splits))
+    threshold, value = g.normal(size=(3, n_splits)), g.normal(size=(3, 2 * n_splits + 1))
     node = np.array([range(7), [0, 2, 1, 4, 7, -1, -1], [0, 2, 4, 6, 8, 10, 12]])  # complete, some way, and a chain
     threshold[0, 1] = np.inf
     added = np.zeros((50, 2, 3))
@@ -118,7 +118,7 @@ def test_codes_and_nodes_that_are_not_there_are_refused() -> None:
         grown(codes + np.uint8(1), n_bins, slope, curvature)
     with pytest.raises(ValueError, match="differ in rows"):
         grown(codes[:10], n_bins, slope, curvature)
-    with pytest.raises(ValueError, match="asks about features"):
+    with pytest.raises(ValueError, match="splits on features"):
         grown(codes, n_bins, slope, curvature, n_leaves=1)
     for offered in ([4], [-1], np.empty(0, dtype=np.int64)):
         with pytest.raises(ValueError, match="not there"):

@@ -87,7 +87,7 @@ def test_what_columns_say_in_trees_adds_up(model: AutoModel) -> None:
     assert moved[1] - moved[0] == pytest.approx(log_p[1] - log_p[0], abs=1e-9)
 
 
-def test_a_query_asks_the_questions_of_trees(model: AutoModel) -> None:
+def test_a_query_follows_the_splits_of_trees(model: AutoModel) -> None:
     asked = {name: cells[:60] for name, cells in parity_table(1).items() if name != "y"}
     asked["c"][0] = "never seen"
     found = Lite().answers(asked, model.to_sql("sqlite"))
@@ -123,12 +123,12 @@ def test_trees_follow_a_rule_with_exceptions_of_exceptions(monkeypatch: pytest.M
     g = np.random.default_rng(11)
     flags = g.random((1_000, 24)) < 0.6
     won = np.zeros(1_000, dtype=bool)
-    for k in range(8):  # each flag more turns the class over: a way of eight questions to the last
+    for k in range(8):  # each flag more turns the class over: a way of eight splits to the last
         won[flags[:, : k + 1].all(axis=1)] ^= True
     table: Columns = {f"f{j}": np.where(flags[:, j], "t", "f").tolist() for j in range(24)}
     found: AutoModel = bw.fit({**table, "y": np.where(won, "won", "lost").tolist()}, "y", model="auto")
     losses = {score.name: score.log_loss for score in found.scores}
-    assert losses["trees, 16 leaves"] < 0.0006  # 0.0009 of complete trees, 6 questions deep
+    assert losses["trees, 16 leaves"] < 0.0006  # 0.0009 of complete trees, 6 splits deep
 
 
 def test_each_level_of_a_category_can_be_asked_about(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -154,7 +154,7 @@ def test_complete_trees_of_an_older_file_say_what_they_said(tmp_path: Path) -> N
     assert np.array_equal(bw.load(tmp_path / "again.bayeswise").predict_proba(rows), model.predict_proba(rows))
 
 
-def test_a_file_of_a_tree_that_asks_about_nothing_is_refused(model: AutoModel) -> None:
+def test_a_file_of_a_tree_that_splits_on_nothing_is_refused(model: AutoModel) -> None:
     (inputs,) = (each.inputs for each in model.members if each.name == "trees, 16 leaves")
     assert isinstance(inputs, AsTrees)
     inputs.refuse_impossible()
@@ -165,14 +165,14 @@ def test_a_file_of_a_tree_that_asks_about_nothing_is_refused(model: AutoModel) -
     with pytest.raises(SchemaError, match="match"):
         replace(trees, value=trees.value[:, 1:]).refuse_impossible()
     assert trees.node is not None
-    for wrong in (3, -2, 0):  # a node that comes later, one that is none, and one that asks already
+    for wrong in (3, -2, 0):  # a node that comes later, one that is not a node, and one that is split already
         node = trees.node.copy()
         node[0, 1] = wrong
-        with pytest.raises(SchemaError, match="asked at a node"):
+        with pytest.raises(SchemaError, match="splits a node"):
             replace(trees, node=node).refuse_impossible()
     with pytest.raises(SchemaError, match="match"):
         replace(trees, node=trees.node[:, 1:]).refuse_impossible()
     with pytest.raises(SchemaError, match="deep"):
         replace(trees, node=None).refuse_impossible()
     with pytest.raises(SchemaError, match="match"):
-        replace(trees, node=None, depth=3).refuse_impossible()  # 15 questions are not those of so deep complete trees
+        replace(trees, node=None, depth=3).refuse_impossible()  # 15 splits are not those of so deep complete trees

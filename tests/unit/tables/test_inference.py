@@ -106,7 +106,7 @@ def test_more_than_one_stray_in_a_hundred_is_an_error_wherever_it_stands(csv_of:
 
 def test_a_column_of_invalid_values_becomes_a_category_when_asked(csv_of: CsvOf) -> None:
     sizes = column(csv_of(x=["1", "2", "3a", "1"]), kinds={"x": "category"})
-    assert (*what(sizes), sizes.labels) == ("category", "asked for", "text")
+    assert (*what(sizes), sizes.labels) == ("category", "declared", "text")
 
 
 def test_text_with_a_few_numbers_is_text_without_complaint(csv_of: CsvOf) -> None:

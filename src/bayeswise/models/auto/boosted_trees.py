@@ -1,7 +1,7 @@
 """Trees that add to the log-odds of classes, and a member that sees what they add, split by column.
 
-A question of a tree moves the expected value of a row from that of its node to that of its branch: the column that is
-asked about gets the difference. So what a tree adds is a sum over the columns on the way to its leaf.
+A split moves the expected value of a row from that of its node to that of its branch: the column that is split on gets
+the difference. So what a tree adds is a sum over the columns on the path to its leaf.
 """
 
 from __future__ import annotations
@@ -32,66 +32,66 @@ _DEEPEST = 16  # of complete trees
 
 @dataclass(frozen=True, eq=False)
 class Trees:
-    """Trees as arrays of questions and nodes: from the threshold of question k on comes node 2 k + 2, below it 2 k + 1.
+    """Trees as arrays of splits and nodes: from the threshold of split k on comes node 2 k + 2, below it 2 k + 1.
 
-    Complete trees, which older files have, ask question k at node k.
+    Complete trees, which older files have, have split k at node k.
     """
 
-    depth: int  # of complete trees; 0 where `node` says which node asks
+    depth: int  # of complete trees; 0 where `node` says which node is split
     state: IntArray  # (n_trees,) the class whose log-odds the tree adds to
-    feature: IntArray  # (n_trees, n_questions) the number that is asked about
-    threshold: FloatArray  # (n_trees, n_questions) infinite where nothing is asked
-    value: FloatArray  # (n_trees, 2 n_questions + 1) what is added on average by the rows of each node
+    feature: IntArray  # (n_trees, n_splits) the feature that is split on
+    threshold: FloatArray  # (n_trees, n_splits) infinite where there is no split
+    value: FloatArray  # (n_trees, 2 n_splits + 1) what is added on average by the rows of each node
     start: FloatArray  # (n_states,) log-odds before any tree
     rate: float  # the share of a Newton step that a tree goes
     loss: float = 0.0  # the log-loss of the left-out rows that said how many trees there are
-    node: IntArray | None = added_later(None)  # (n_trees, n_questions) which asks, -1 where none does; None: complete
+    node: IntArray | None = added_later(None)  # (n_trees, n_splits) which is split, -1 if none; None: complete
 
     def refuse_impossible(self) -> None:
-        """Questions and nodes that do not make trees, or are not finite."""
+        """Splits and nodes that do not make trees, or are not finite."""
         complete = self.node is None
         if not (1 <= self.depth <= _DEEPEST if complete else self.depth == 0):
-            raise SchemaError(f"complete trees are 1 to {_DEEPEST} questions deep, and others have no depth")
+            raise SchemaError(f"complete trees are 1 to {_DEEPEST} splits deep, and others have no depth")
         if self.start.ndim != 1 or len(self.start) < 2 or self.feature.ndim != 2:
-            raise SchemaError("trees ask questions, and add to the log-odds of two classes or more")
-        n_trees, n_questions = len(self.state), (1 << self.depth) - 1 if complete else self.feature.shape[1]
+            raise SchemaError("trees have splits, and add to the log-odds of two classes or more")
+        n_trees, n_splits = len(self.state), (1 << self.depth) - 1 if complete else self.feature.shape[1]
         shapes = self.state.shape, self.feature.shape, self.threshold.shape, self.value.shape, self._node.shape
-        of_questions = (n_trees, n_questions)
-        if shapes != ((n_trees,), of_questions, of_questions, (n_trees, 2 * n_questions + 1), of_questions):
+        of_splits = (n_trees, n_splits)
+        if shapes != ((n_trees,), of_splits, of_splits, (n_trees, 2 * n_splits + 1), of_splits):
             raise SchemaError("the nodes of trees do not match each other")
         if not (np.isfinite(self.value).all() and np.isfinite(self.start).all()) or np.isnan(self.threshold).any():
-            raise SchemaError("what trees ask or add is not a number")
+            raise SchemaError("thresholds or values of trees are not numbers")
         if ((self.state < 0) | (self.state >= len(self.start))).any() or (self.feature < 0).any():
-            raise SchemaError("a tree adds to a class or asks about a number that is not there")
+            raise SchemaError("a tree adds to a class or splits on a feature that is not there")
         if not self._is_grown:
-            raise SchemaError("a question of a tree is asked at a node that is not there, or that asks another one")
+            raise SchemaError("a tree splits a node that is not there, or that is already split")
 
     @property
     def _is_grown(self) -> bool:
-        """Whether every question is asked at a node that earlier questions lead to, and that asks no other one."""
-        asking, reached = self._node, np.zeros(self.value.shape, dtype=bool)
-        trees = np.arange(len(asking))
-        reached[:, 0] = True
-        for k, node in enumerate(asking.T):
-            asks = node >= 0
-            if (node < -1).any() or (node > 2 * k).any() or not reached[trees[asks], node[asks]].all():
+        """Whether every split is that of a leaf of the tree of the earlier splits."""
+        is_leaf = np.zeros(self.value.shape, dtype=bool)
+        trees = np.arange(len(is_leaf))
+        is_leaf[:, 0] = True
+        for k, node in enumerate(self._node.T):
+            exists = node >= 0
+            if (node < -1).any() or (node > 2 * k).any() or not is_leaf[trees[exists], node[exists]].all():
                 return False
-            reached[trees[asks], node[asks]] = False  # it asks now, and can ask nothing else
-            reached[:, 2 * k + 1] = reached[:, 2 * k + 2] = asks
+            is_leaf[trees[exists], node[exists]] = False
+            is_leaf[:, 2 * k + 1] = is_leaf[:, 2 * k + 2] = exists
         return True
 
     @cached_property
     def _node(self) -> IntArray:
-        """(n_trees, n_questions) the node that asks each question."""
-        n_trees, n_questions = self.feature.shape
-        return np.tile(np.arange(n_questions), (n_trees, 1)) if self.node is None else self.node
+        """(n_trees, n_splits) the node of each split."""
+        n_trees, n_splits = self.feature.shape
+        return np.tile(np.arange(n_splits), (n_trees, 1)) if self.node is None else self.node
 
     @cached_property
-    def question(self) -> IntArray:
-        """(n_trees, n_nodes) which question each node asks, -1 where it is a leaf."""
+    def split(self) -> IntArray:
+        """(n_trees, n_nodes) the split of each node, -1 where it is a leaf."""
         found = np.full(self.value.shape, -1)
-        trees, questions = np.nonzero(self._node >= 0)
-        found[trees, self._node[trees, questions]] = questions
+        trees, splits = np.nonzero(self._node >= 0)
+        found[trees, self._node[trees, splits]] = splits
         return found
 
     def scores(self, numbers: FloatArray) -> FloatArray:
@@ -110,7 +110,7 @@ class Trees:
         return found
 
     def estimated(self, numbers: FloatArray, groups: IntArray, weights: FloatArray) -> Trees:
-        """The same questions, what leaves add learned from other rows: tree by tree, as they were grown."""
+        """The same splits, what leaves add learned from other rows: tree by tree, as they were grown."""
         truth = np.eye(len(self.start))[groups]
         start = start_of(truth, weights)
         scores = np.tile(start, (len(numbers), 1))
@@ -125,12 +125,12 @@ class Trees:
 
     def _leaves(self, tree: int, numbers: FloatArray) -> IntArray:
         """(n_rows,) the node at which each row ends."""
-        feature, threshold, question = self.feature[tree], self.threshold[tree], self.question[tree]
+        feature, threshold, split = self.feature[tree], self.threshold[tree], self.split[tree]
         at, rows = np.zeros(len(numbers), dtype=np.int64), np.arange(len(numbers))
         while len(rows):
-            asked = question[at[rows]]
-            rows, asked = rows[asked >= 0], asked[asked >= 0]
-            at[rows] = 2 * asked + 1 + (numbers[rows, feature[asked]] >= threshold[asked])
+            own = split[at[rows]]
+            rows, own = rows[own >= 0], own[own >= 0]
+            at[rows] = 2 * own + 1 + (numbers[rows, feature[own]] >= threshold[own])
         return at
 
     @property
@@ -160,7 +160,7 @@ def steps_of_leaves(
 
 
 def means_of_nodes(value: FloatArray, mass: FloatArray, node: IntArray) -> FloatArray:
-    """(n_trees, n_nodes) what leaves add, and of each node that asks the mean of the nodes after it, by mass.
+    """(n_trees, n_nodes) what leaves add, and of each split node the mean of the two nodes after it, by mass.
 
     >>> means_of_nodes(np.array([[0.0, 1.0, 4.0]]), np.array([[0.0, 2.0, 1.0]]), np.array([[0]])).tolist()
     [[2.0, 1.0, 4.0]]
@@ -168,12 +168,12 @@ def means_of_nodes(value: FloatArray, mass: FloatArray, node: IntArray) -> Float
     value, mass = value.copy(), mass.copy()
     for k in reversed(range(node.shape[1])):
         trees = np.flatnonzero(node[:, k] >= 0)
-        asks, no, yes = node[trees, k], 2 * k + 1, 2 * k + 2
+        at, no, yes = node[trees, k], 2 * k + 1, 2 * k + 2
         both = mass[trees, no] + mass[trees, yes]
         sums = value[trees, no] * mass[trees, no] + value[trees, yes] * mass[trees, yes]
         plain = 0.5 * (value[trees, no] + value[trees, yes])
-        value[trees, asks] = np.where(both > 0.0, sums / np.where(both > 0.0, both, 1.0), plain)
-        mass[trees, asks] = both
+        value[trees, at] = np.where(both > 0.0, sums / np.where(both > 0.0, both, 1.0), plain)
+        mass[trees, at] = both
     return value
 
 
@@ -181,14 +181,14 @@ def means_of_nodes(value: FloatArray, mass: FloatArray, node: IntArray) -> Float
 class AsTrees:
     """What trees over all columns add to the log-odds of each class: a number for each column and class."""
 
-    base: AsNumbers  # every column as numbers, which the trees ask about
+    base: AsNumbers  # every column as numbers, which the trees split on
     trees: Trees
     keeps_categories: ClassVar[bool] = False
 
     def refuse_impossible(self) -> None:
-        """Trees that ask about a number that is not there."""
+        """Trees that split on a feature that is not there."""
         if (self.trees.feature >= len(self.base.features)).any():
-            raise SchemaError("a tree asks about a number that is not there")
+            raise SchemaError("a tree splits on a feature that is not there")
 
     @cached_property
     def features(self) -> tuple[tuple[str, tuple[str, ...], int], ...]:
@@ -201,10 +201,10 @@ class AsTrees:
 
     @cached_property
     def _columns(self) -> tuple[str, ...]:
-        """The columns that trees ask about, or the first one if there are none."""
+        """The columns that trees split on, or the first one if there are none."""
         names = [columns[0] for _, columns in self.base.features]
-        asked = np.unique(self.trees.feature[np.isfinite(self.trees.threshold)]).tolist()
-        used = {names[place] for place in asked} or set(names[:1])
+        features = np.unique(self.trees.feature[np.isfinite(self.trees.threshold)]).tolist()
+        used = {names[place] for place in features} or set(names[:1])
         return tuple(name for name in dict.fromkeys(names) if name in used)
 
     @cached_property
@@ -233,7 +233,7 @@ class AsTrees:
         return replace(rows, values=numbers)
 
     def estimated(self, batch: Batch) -> AsTrees:
-        """The same questions, everything else learned from other rows."""
+        """The same splits, everything else learned from other rows."""
         weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
         numbers = self.base.batch(batch).values
         return replace(self, trees=self.trees.estimated(numbers, np.asarray(batch.groups), weights))

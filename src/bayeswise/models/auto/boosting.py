@@ -1,10 +1,9 @@
 """Trees, each of what the trees before it leave unexplained: interactions of any columns, found by rows.
 
-The questions of a tree and the values of its leaves are Newton steps of the log-loss (gradient boosting). The question
-that gains most is asked next, wherever it is: a rule of many columns is a long path in a tree of few leaves. Trees are
-grown without the rows of each fold, all folds side by side, for as many rounds as lower the log-loss of the rows left
-out; then as many from all rows. What is said of a left-out row comes from as many rounds as the rows of the other folds
-call for.
+The splits of a tree and the values of its leaves are Newton steps of the log-loss (gradient boosting). Trees grow
+best-first (the split of the largest gain next): a rule of many columns is a long path in a tree of few leaves. They are
+grown without the rows of each fold, all folds side by side, for as many rounds as lower the log-loss of held-out rows;
+then as many from all rows. The number of rounds behind a left-out posterior is chosen by the other folds.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema
 
-BINS = 32  # of a number; questions are about their borders
+BINS = 32  # of a number; splits are about their borders
 MOST_ROUNDS, PATIENCE = 300, 20  # rounds without a gain on left-out rows end the search
 LEAST_CURVATURE = 0.03  # of a branch: the sum of p (1 - p) of its rows, which is small where classes are nearly known
 _A_FIRST_LOOK = 0.2  # of the rows: enough to decide whether all folds are worth growing
@@ -38,18 +37,18 @@ _A_FIRST_LOOK = 0.2  # of the rows: enough to decide whether all folds are worth
 
 @dataclass(frozen=True)
 class Growth:
-    """How trees grow: the question that gains most is asked next, until there are enough leaves."""
+    """How trees grow: the split of the largest gain next, until there are enough leaves."""
 
     n_leaves: int
     rate: float  # the share of a Newton step that a tree goes
-    share_of_features: float = 1.0  # that a tree may ask about: with fewer, trees differ more and overfit less together
+    share_of_features: float = 1.0  # that a tree may split on: with fewer, trees differ more and overfit less together
 
     @property
-    def n_questions(self) -> int:
+    def n_splits(self) -> int:
         return self.n_leaves - 1
 
     def offered(self, n_features: int, tree: int) -> IntArray:
-        """The features that a tree may ask about: drawn by a hash, so that every machine draws the same.
+        """The features that a tree may split on: drawn by a hash, so that every machine draws the same.
 
         >>> growth = Growth(n_leaves=8, rate=0.2, share_of_features=0.5)
         >>> growth.offered(6, tree=0).tolist(), growth.offered(6, tree=1).tolist()
@@ -158,7 +157,7 @@ def _weights(batch: Batch) -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class _Tree:
-    """One tree as it has grown: its questions, what its leaves add and their curvature."""
+    """One tree as it has grown: its splits, what its leaves add and their curvature."""
 
     state: int
     node: IntArray
@@ -241,7 +240,7 @@ class Growing:
     def _tree(self, state: int, slope: FloatArray, curvature: FloatArray) -> tuple[_Tree, IntArray]:
         """The next tree, and (n_rows + n_beside,) the node at which each row ends."""
         growth = self.growth
-        node, feature, border = np.empty((3, growth.n_questions), dtype=np.int64)
+        node, feature, border = np.empty((3, growth.n_splits), dtype=np.int64)
         leaf = np.empty(len(self.codes), dtype=np.int64)
         _kernels.grow_tree(
             self.codes,
@@ -259,7 +258,7 @@ class Growing:
         threshold = np.array(
             [self.borders[j][k - 1] if k else np.inf for j, k in zip(feature.tolist(), border.tolist(), strict=True)]
         )
-        n_nodes = 2 * growth.n_questions + 1
+        n_nodes = 2 * growth.n_splits + 1
         steps = steps_of_leaves(leaf[: len(slope)], slope, curvature, n_nodes, growth.rate)
         return _Tree(state, node, feature, threshold, *steps), leaf
 
@@ -270,17 +269,17 @@ class Growing:
     def trees(self, n_rounds: int | None = None) -> Trees:
         """Those of so many rounds, or all."""
         grown = self.grown if n_rounds is None else self.grown[: n_rounds * len(self._states)]
-        n_questions = self.growth.n_questions
-        node = np.array([tree.node for tree in grown], dtype=np.int64).reshape(-1, n_questions)
+        n_splits = self.growth.n_splits
+        node = np.array([tree.node for tree in grown], dtype=np.int64).reshape(-1, n_splits)
         value, mass = (
-            np.array(each, dtype=np.float64).reshape(-1, 2 * n_questions + 1)
+            np.array(each, dtype=np.float64).reshape(-1, 2 * n_splits + 1)
             for each in ([tree.value for tree in grown], [tree.mass for tree in grown])
         )
         return Trees(
             0,
             np.array([tree.state for tree in grown], dtype=np.int64),
-            np.array([tree.feature for tree in grown], dtype=np.int64).reshape(-1, n_questions),
-            np.array([tree.threshold for tree in grown], dtype=np.float64).reshape(-1, n_questions),
+            np.array([tree.feature for tree in grown], dtype=np.int64).reshape(-1, n_splits),
+            np.array([tree.threshold for tree in grown], dtype=np.float64).reshape(-1, n_splits),
             means_of_nodes(value, mass, node),
             self.start,
             self.growth.rate,

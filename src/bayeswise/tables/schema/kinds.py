@@ -90,7 +90,7 @@ def _overridden(override: Override) -> tuple[Kind, str] | None:
         return "ignored", "ignored on request"
     if override.kind is None and override.levels is not None:
         return "category", "its levels are declared"
-    return (override.kind, "asked for") if override.kind is not None else None
+    return (override.kind, "declared") if override.kind is not None else None
 
 
 def _inferred(profile: ColumnProfile, textual: bool, flag_is_number: bool) -> tuple[Kind, str]:
@@ -193,7 +193,7 @@ def _number_problem(column: Column, profile: ColumnProfile) -> BayeswiseError | 
         )
     invalid = evidence.invalid(profile)
     if evidence.too_many_invalid(invalid, profile.present):
-        taken = "is declared numeric" if column.reason == "asked for" else "looks numeric"
+        taken = "is declared numeric" if column.reason == "declared" else "looks numeric"
         return SchemaError(
             f"column {column.name!r} {taken}, but {invalid:,} of its {profile.present:,} cells are not: "
             + places_of(profile.invalid_examples, invalid),

@@ -132,7 +132,7 @@ def _advice_on_numbers(column: Column, profile: ColumnProfile) -> Iterator[tuple
 def _advice_on_labels(column: Column, profile: ColumnProfile, textual: bool) -> Iterator[tuple[str, str]]:
     if column.kind not in LABELLED:
         return
-    if column.reason != "asked for" and _could_be_number(profile, textual):
+    if column.reason != "declared" and _could_be_number(profile, textual):
         yield "the cells are text that reads as numbers", f"if they are amounts: {keep(column.name, 'number')}"
     if column.levels is None and _has_many_levels(profile):
         yield f"{profile.n_distinct} different values in {profile.present:,} cells: an id?", leave_out(column.name)
