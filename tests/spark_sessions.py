@@ -12,6 +12,7 @@ import shutil
 import socket
 import subprocess
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -25,9 +26,9 @@ from tests.scheduling import by_turns
 
 LOCAL = "local[2,4]"  # a task that fails, as one whose Python does not start, is tried again, as on a cluster
 # What is compiled once and runs for seconds is not worth the time of the second compiler. Pools are those of two cores
-# on every machine, since processes and threads may be limited. An executor that cannot start a thread exits: half
-# alive, it would be waited for without end.
-JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ActiveProcessorCount=2 -XX:+ExitOnOutOfMemoryError"
+# on every machine: processes and threads may be limited.
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ActiveProcessorCount=2"
+LONGEST = 600.0  # seconds for a test on a cluster
 FEW_THREADS = {
     "spark.cleaner.referenceTracking": "false",  # which forgets broadcasts by a hundred threads for each executor
     "spark.executor.cores": "1",  # two executors on one worker of a cluster: a second worker has 30 threads
@@ -149,9 +150,18 @@ def spark(spark_sessions: SparkSessions) -> Any:
 
 
 @pytest.fixture
-def spark_cluster(spark_sessions: SparkSessions) -> Any:
-    """A session with two executors of one worker, each a process of its own."""
-    return spark_sessions.of("local-cluster[1,2,2048]")
+def spark_cluster(spark_sessions: SparkSessions) -> Iterator[Any]:
+    """A session with two executors of one worker, each a process of its own.
+
+    Where Java may start no thread, executors are replaced without end, or the driver is left half alive: neither gives
+    an answer or an error, so that Java is ended at last.
+    """
+    session = spark_sessions.of("local-cluster[1,2,2048]")
+    clock = threading.Timer(LONGEST, session.sparkContext._gateway.proc.kill)
+    clock.daemon = True
+    clock.start()
+    yield session
+    clock.cancel()
 
 
 @pytest.fixture
