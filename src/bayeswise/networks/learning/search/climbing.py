@@ -152,24 +152,24 @@ class _Climber:
 
     def refresh(self, node: int) -> None:
         above = sorted(self.above[node])
-        self.now[node] = self.scores.family(node, above)
-        self.gain[:, node] = -math.inf
-        candidates = np.flatnonzero(self.allowed[:, node] & ~self.edge[:, node])
-        if len(candidates) and len(above) < self.most:
-            self.gain[candidates, node] = self.scores.additions(node, above, candidates.tolist()) - self.now[node]
+        self.now[node] = now = self.scores.family(node, above)
+        gain = self.gain[:, node]
+        gain.fill(-math.inf)
+        if len(above) < self.most:
+            candidates = (self.allowed[:, node] & ~self.edge[:, node]).nonzero()[0]
+            if len(candidates):
+                gain[candidates] = self.scores.additions(node, above, candidates.tolist()) - now
         for other in above:
-            fewer = [each for each in above if each != other]
-            self.gain[other, node] = self.scores.family(node, fewer) - self.now[node]
+            gain[other] = self.scores.family(node, [each for each in above if each != other]) - now
         self.fresh[node] = True
 
     def changes(self) -> tuple[FloatArray, FloatArray]:
         """(n, n) what it gains to add an edge or take it away, and to reverse it; minus infinity if not allowed."""
         toggle = self.gain.copy()
-        toggle[
-            self.edge & self.fixed | self.edge.T | self.ancestors
-        ] = -math.inf  # u -> v closes a circle if v leads to u
-        turn = np.full((self.n, self.n), -math.inf)
-        parents, children = np.nonzero(self.edge & self.turnable)
+        closing = self.ancestors  # u -> v closes a cycle if v leads to u
+        toggle[self.edge & self.fixed | self.edge.T | closing] = -math.inf
+        turn = np.full_like(toggle, -math.inf)
+        parents, children = (self.edge & self.turnable).nonzero()
         turn[parents, children] = self.gain[parents, children] + self.gain[children, parents]
         return toggle, turn
 

@@ -72,12 +72,11 @@ class Scores:
     def family(self, node: int, parents: Iterable[int]) -> float:
         """The score of a node given its parents; minus infinity if the table would be absurdly large."""
         above = tuple(sorted(parents))
-        if (node, above) not in self._known:
-            if not above:
-                self._known[node, above] = self._scored(node, above)
-            else:
-                self._known[node, above] = float(self.additions(node, above[:-1], above[-1:])[0])
-        return self._known[node, above]
+        known = self._known.get((node, above))
+        if known is None:
+            known = float(self.additions(node, above[:-1], above[-1:])[0]) if above else self._scored(node, above)
+            self._known[node, above] = known
+        return known
 
     def additions(self, node: int, parents: Iterable[int], candidates: Sequence[int]) -> FloatArray:
         """The score of a node given its parents and one more, for each candidate: (n_candidates,)."""
