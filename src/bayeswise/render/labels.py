@@ -7,7 +7,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from html import escape
 from typing import TypeAlias, TypeVar
 
 Value = TypeVar("Value")
@@ -103,6 +102,8 @@ def markup(text: str) -> str:
     >>> markup('<script>"&\\x00')
     '&lt;script&gt;&quot;&amp;\ufffd'
     """
+    from html import escape  # with a table of all entities
+
     return escape(allowed(text))
 
 

@@ -19,7 +19,6 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import KindError, NotMergedError
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, TableModel, where_rows_are
 from bayeswise.models.regression.features import Features
-from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.settings.regression import LinearSettings, LogisticSettings
 from bayeswise.render.labels import shown
@@ -30,6 +29,9 @@ from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.null_words import open_like
+
+if TYPE_CHECKING:
+    from bayeswise.models.regression.predictive import Predictive
 
 
 @dataclass(frozen=True)
@@ -189,6 +191,8 @@ class RegressionModel(WeightedModel):
 
     def predictive(self, table: Any) -> Predictive:
         """p(y | row) of each row: mean, stddev, quantile, cdf, sample."""
+        from bayeswise.models.regression.predictive import Predictive
+
         return Predictive.joined([self.predictive_of(batch) for batch in self.batches(table)])
 
     @where_rows_are

@@ -5,7 +5,6 @@ from __future__ import annotations
 import glob
 import io
 import os
-import tempfile
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -125,6 +124,8 @@ def _from_stream(raw: Any, name: str, path: Path, options: Options) -> TableSour
 
 def _spooled(stream: Piped, name: str, path: Path, options: Options, most: int | None) -> TableSource:
     """A temporary file that goes away with the source, or with the process, whatever ends it."""
+    import tempfile
+
     folder = tempfile.TemporaryDirectory(prefix="bayeswise-")
     try:
         kept = Path(folder.name) / ("table" + "".join(path.suffixes[-2:]))
