@@ -22,7 +22,7 @@ Undefined = Literal["error", "prior", "uniform"]
 _BLOCK_CELLS = 1 << 15
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Posterior:
     """p(state | row) and log p(row)."""
 

@@ -16,7 +16,7 @@ MISSING = -1
 UNSEEN = -2
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TextBlock:
     """Word counts of one text column."""
 
@@ -48,7 +48,7 @@ class TextBlock:
         return TextBlock(self.counts[:, vocabulary.positions_in(self.vocabulary)], vocabulary)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Batch:
     """Numbers as one matrix, categories as one matrix of codes, in the order of the schema's columns.
 

@@ -20,7 +20,7 @@ from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Column, Schema, positions_in
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AveragedTable(CategoryTable):
     """One column: p(level | state) mixed with p(level), by the weight of the column."""
 
@@ -117,7 +117,7 @@ def _log_evidence_ratio(count: FloatArray, pseudo_rows: PseudoRows) -> float:
     return float(log_dirichlet_evidence(prior, count).sum() - log_dirichlet_evidence(prior, count.sum(axis=0)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AveragedCategoryScores(CategoryScores):
     """The scores of all category columns."""
 

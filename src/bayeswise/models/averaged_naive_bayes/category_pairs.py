@@ -51,7 +51,7 @@ class CategoryPairs:
         return Request({self.name: ColumnStatistic("categories", self.counted, count)})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CategorySpread:
     """The counts of pairs beside the tables of the columns; slots are levels, then missing, column by column."""
 

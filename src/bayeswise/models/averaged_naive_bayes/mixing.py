@@ -79,7 +79,7 @@ def relevance_of(log_odds: FloatArray) -> FloatArray:
     return np.asarray(np.exp(log_sigmoid(log_odds)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Cells:
     """What the cells of some rows say, column by column, if they depend on the class and if not.
 
@@ -227,7 +227,7 @@ def log_relevance(log_prior: FloatArray, log_factor: FloatArray) -> tuple[FloatA
     return log_yes - total, log_no - total
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class StructureScores:
     """The share of one factor in an average over all columns: the first factor adds it up, the others add nothing.
 

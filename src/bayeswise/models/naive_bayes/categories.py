@@ -125,7 +125,7 @@ class ColumnCells:
         return fixed[cells]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CategoryTable(ColumnCells):
     """One column: counts of its cells (levels, then "missing" where that is a level) and the pseudo-counts of each."""
 
@@ -298,7 +298,7 @@ class ColumnTables(Sequence[CategoryTable]):
             yield columns, _with_ends(one, counts) if kind >= 0 else one.with_ends()[None]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CategoryScores:
     """The tables of all columns, as one table for the kernel."""
 

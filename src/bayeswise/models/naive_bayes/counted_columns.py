@@ -58,7 +58,7 @@ class CountedColumns:
         return CountedScores(self.columns, positions, inner)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CountedScores:
     """The scores of words, fed from number columns."""
 

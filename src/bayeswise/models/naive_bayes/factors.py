@@ -79,7 +79,7 @@ class Scores(Protocol):
     def n_free_parameters(self) -> int: ...
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LinearTerm:
     """weight * (x - centre) + constant for a number column, or weight where the column has the level."""
 
@@ -90,7 +90,7 @@ class LinearTerm:
     centre: float = 0.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Leaving:
     """Which class each row of a batch is taken out of, and with which weight."""
 

@@ -100,7 +100,7 @@ _CELLS_WORTH_EXACT_SUMS = 4096
 _LEAST_SHARE_LEFT = 1e-4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Left:
     """Weight, mean, and norm of the deviations from it that remain, (n_rows, n_columns)."""
 

@@ -55,7 +55,7 @@ def normal_parameters(statistic: Moments, settings: NaiveBayesSettings) -> Norma
     return ClassMoments.of(statistic, settings).within(statistic.pooled(), settings)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClassMoments:
     """Mean and stddev of each class by its own cells alone, (n_states, n_columns); 0 where there is no cell."""
 
@@ -106,7 +106,7 @@ def _stddev(statistic: Moments, settings: NaiveBayesSettings) -> FloatArray:
     return np.broadcast_to(largest * np.sqrt(share), weight.shape).copy()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class NormalScores:
     """Parameters in the form the kernel needs."""
 

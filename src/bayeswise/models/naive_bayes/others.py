@@ -67,7 +67,7 @@ def without_each_row(
     return whole, map(of_class, range(statistic.weight_of_rows.shape[0]))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FamilyScores:
     """One family's parameters for each state and column."""
 

@@ -102,7 +102,7 @@ class Words:
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class WordScores:
     """Log-probabilities of words for each state, times the weight of a word.
 
@@ -257,7 +257,7 @@ class WordScores:
         return n_states * (n_words if self.model == "bernoulli" else max(n_words - 1, 0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Weights:
     """What each occurrence of a word adds, and what every text adds; finite, with the zeros counted apart.
 

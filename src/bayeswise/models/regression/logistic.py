@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 _STEPS = 20  # of a fit, and passes over the rows that one takes
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LogisticModel(WeightedModel, RelearnedModel):
     """log p(class | row) = w0 + w . x up to a number for each row; for two classes the first one's w is 0."""
 

@@ -18,7 +18,7 @@ _SCIPY = {"student-t": "t", "gaussian": "norm", "laplace": "laplace", "poisson":
 
 
 @earlier_fields(freedom="df")
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Predictive:
     """p(y | row): the mean, stddev and quantiles of y for each row.
 

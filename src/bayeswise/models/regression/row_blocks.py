@@ -33,7 +33,7 @@ SPREADS = (1e-290, 1e305)  # whose inverses are floats
 NO_WEIGHTS: FloatArray = np.empty(0)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rows:
     """z = (x - centre) / unit for each row, followed by a one for the intercept."""
 
@@ -128,7 +128,7 @@ def _blocks(n_rows: int, cells_of_a_row: int) -> list[slice]:
     return [slice(first, min(first + step, n_rows)) for first in range(0, n_rows, step)]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Design:
     """The rows without a missing value; means and indicators replace those of missing="indicator"."""
 

@@ -84,7 +84,7 @@ class Graph:
 _DIGITS = 12  # information closer than this is equal: the order of summing decides nothing
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Information:
     """The information of columns about each other given the class, and about the class, in nats."""
 

@@ -72,7 +72,7 @@ def _counter(statistic: Any, declared: Sequence[Vocabulary | None]) -> Any:
     return count
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PairTable:
     """Pair counts as one array; the slots of a column lie side by side, missing last."""
 
@@ -115,7 +115,7 @@ class PairTable:
         return weight
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Counted:
     """The counts of one model; the first axis is always the classes."""
 

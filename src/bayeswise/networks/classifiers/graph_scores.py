@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 _ROUNDING = 1e-12  # of weights that were subtracted in floats
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FamilyTable:
     """One column with its parents: counts (n_states, *levels of the parents, n_levels), one state for all if pooled."""
 
@@ -88,7 +88,7 @@ def without(weight: FloatArray, gone: FloatArray) -> FloatArray:
     return np.where(left <= _ROUNDING * weight, 0.0, left)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GraphScores:
     """One graph with the tables that go with its counts."""
 

@@ -153,7 +153,7 @@ def left_out_loss(rows: CodedRows, parents: Sequence[Sequence[int]], settings: N
     return round(loss, 12)  # what differs by rounding alone does not choose
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _Family:
     """The counts of the class with its parents, or of a node with parents one of which is the class."""
 

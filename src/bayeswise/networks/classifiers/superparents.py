@@ -26,7 +26,7 @@ from bayeswise.networks.classifiers.counted import Counted, log_ratio, pseudo_ro
 from bayeswise.networks.classifiers.graph_scores import GraphScores, change_of_share, without
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class AveragedScores:
     """What averages over superparents are made of."""
 

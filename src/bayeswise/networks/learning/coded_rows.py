@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from bayeswise.networks.soft_evidence import Separated, SoftCells
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class CodedRows:
     """Codes of rows; `states[k]` names the codes of column k."""
 

@@ -262,7 +262,7 @@ ROOM = 64  # integers from the lowest of the first rows up that later rows may h
 _TYPES = ("int64", "int32", "int16", "int8", "uint8")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class IntegerCodes:
     """The codes of the integers from `lowest` up, column after column; -2 for those without a code.
 

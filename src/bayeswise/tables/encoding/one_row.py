@@ -174,7 +174,7 @@ class Codes:
         return self.code_of.get((type(cell), cell), self.unseen)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RowEncoder:
     """Rows as mappings to batches of one row, under a schema and the vocabularies of a model."""
 

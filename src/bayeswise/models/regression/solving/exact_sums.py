@@ -186,7 +186,7 @@ SLOPES: dict[str, Slopes] = {"softmax": _logistic, "poisson": _poisson, "exponen
 
 
 # -- a few rows to start from ---------------------------------------------------------------------------------
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FewRows:
     """Different rows of small hashes, each with the weight of all that are equal to it, whatever the partitions."""
 
@@ -253,7 +253,7 @@ class RowSums(Protocol):
         """What all of them say at weights (n_vectors, n)."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RowsHere:
     """All rows on this machine."""
 

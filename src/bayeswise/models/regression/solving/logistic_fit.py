@@ -48,7 +48,7 @@ WIDEST = 1e3  # the largest scale that is looked at, and one over the smallest
 NO_COVARIANCE: FloatArray = np.empty((0, 0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LogisticFit:
     """Weights of standardised columns, (n_vectors, n), and what goes with them."""
 

@@ -44,7 +44,7 @@ class Certificate:
         return f"{word} after {self.iterations} iterations; gradient norm {self.gradient_norm:.1e}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Point:
     """The loss at some weights, without the penalty."""
 
@@ -188,7 +188,7 @@ def scale_by_evidence(
     return float(np.exp(found.x)), last
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Penalty:
     """The prior of the weights that are not free.
 

@@ -28,7 +28,7 @@ from bayeswise.posteriors.normalise import log_posterior
 R = TypeVar("R", bound=Any)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClassLoss(Generic[R]):
     """-log p(class | row), summed; weights are (1, n) for two classes, otherwise (n_classes, n), the intercept last."""
 
@@ -102,7 +102,7 @@ class ClassLoss(Generic[R]):
         return sums
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class SoftmaxLoss(ClassLoss[Rows]):
     """The loss of rows in memory, with a Hessian that is written down or applied."""
 

@@ -60,7 +60,7 @@ def masked_times(array: NDArray[Any]) -> list[Any]:
     return cells
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class MatrixPiece(ColumnPiece):
     """A whole 2-D array."""
 
@@ -110,7 +110,7 @@ def _unmasked(array: Any) -> NDArray[Any]:
     return filled
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ArraysPiece(ColumnPiece):
     """One array for each column."""
 
