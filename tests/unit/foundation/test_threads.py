@@ -24,22 +24,24 @@ from tests.paths import GOLF
 
 
 class Gauge:
-    """How many threads are inside of it, and how many were at most."""
+    """How many threads are inside of it, and how many were at most; the first wait for those that are expected."""
 
-    def __init__(self) -> None:
-        self.lock, self.here, self.most = threading.Lock(), 0, 0
+    def __init__(self, expected: int = 1) -> None:
+        self.lock, self.here, self.most, self.expected = threading.Condition(), 0, 0, expected
 
     def __call__(self, _: object = None) -> None:
         with self.lock:
             self.here += 1
             self.most = max(self.most, self.here)
-        time.sleep(0.01)
+            self.lock.notify_all()
+            self.lock.wait_for(lambda: self.most >= self.expected, timeout=10)
+        time.sleep(0.01)  # for those that should not come
         with self.lock:
             self.here -= 1
 
 
-def most_at_once() -> int:
-    gauge = Gauge()
+def most_at_once(expected: int) -> int:
+    gauge = Gauge(expected)
     each(gauge, range(12))
     return gauge.most
 
@@ -48,13 +50,13 @@ def most_at_once() -> int:
 def test_so_many_threads_work_at_a_time_and_no_more(limit: int) -> None:
     with limit_threads(limit):
         assert available() == limit
-        assert most_at_once() == limit
+        assert most_at_once(limit) == limit
 
 
 def test_a_limit_inside_another_never_exceeds_it() -> None:
     with limit_threads(2), limit_threads(8):
         assert available() == 2
-        assert most_at_once() == 2
+        assert most_at_once(2) == 2
 
 
 def test_a_task_of_a_cluster_works_alone() -> None:
@@ -147,7 +149,7 @@ def test_all_helpers_are_free_again_after_errors_and_abandoned_work() -> None:
             with pytest.raises(ValueError):
                 each(fail, range(9))
             next(iter(Shared(abs, range(9))))
-        assert most_at_once() == 4
+        assert most_at_once(4) == 4
 
 
 def test_a_helper_that_never_began_is_given_back_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,8 +183,7 @@ def test_threads_beyond_the_limit_end_with_the_block_that_raised_it(monkeypatch:
     threads._process.crew = threads._Crew(2)
     others = set(helpers())
     with limit_threads(9):
-        together = threading.Barrier(9, timeout=60)  # passed only if nine threads work at a time
-        each(lambda _: together.wait(), range(9))
+        assert most_at_once(9) == 9
         assert len(set(helpers()) - others) == 8
     until = time.monotonic() + 10
     while len(set(helpers()) - others) > 1 and time.monotonic() < until:
@@ -326,7 +327,7 @@ def test_where_no_thread_can_be_started_the_work_is_done_without_helpers(monkeyp
             assert list(ahead(iter("abc"))) == ["a", "b", "c"]
             assert not threads._can_start(1)
         assert threads._crew()._free == free == 2
-        assert most_at_once() == 3
+        assert most_at_once(3) == 3
         assert threads._crew()._free == 2
     threads._process.pool.shrink(0)
 
