@@ -77,10 +77,10 @@ double logistic_pass(Cells<T> values, Vector centre, Vector inverse, Vector weig
     require(!weighted || static_cast<int64_t>(row_weights.shape(0)) == tiles.n_rows, "row weights differ in rows");
     nb::gil_scoped_release release;
     Sums<> slopes(1, tiles.n_padded), curves(n, tiles.n_padded);
-    const std::vector<double> wide = padded_weights<double>(weights.data(), 1, n, tiles.n_padded);
-    std::vector<double> scores(kTileRows), first(kTileRows), second(kTileRows);
-    std::vector<double> by(kTileRows), target(kTileRows), losses(kTileRows);
-    std::vector<double> scaled(tiles.n_padded * kTileRows);
+    const AlignedVector<double> wide = padded_weights<double>(weights.data(), 1, n, tiles.n_padded);
+    AlignedVector<double> scores(kTileRows), first(kTileRows), second(kTileRows);
+    AlignedVector<double> by(kTileRows), target(kTileRows), losses(kTileRows);
+    AlignedVector<double> scaled(tiles.n_padded * kTileRows);
     double loss = 0.0;
     for (int64_t begin = 0; begin < tiles.n_rows; begin += kTileRows) {
         const int64_t here = tiles.fill(begin);
@@ -112,7 +112,7 @@ void weighted_products(Cells<T> values, Vector centre, Vector inverse, Vector ro
     require(static_cast<int64_t>(row_weights.shape(0)) == tiles.n_rows, "row weights differ in rows");
     nb::gil_scoped_release release;
     Sums<> sums(n, tiles.n_padded);
-    std::vector<double> scaled(tiles.n_padded * kTileRows), by(kTileRows);
+    AlignedVector<double> scaled(tiles.n_padded * kTileRows), by(kTileRows);
     for (int64_t begin = 0; begin < tiles.n_rows; begin += kTileRows) {
         const int64_t here = tiles.fill(begin);
         std::fill(by.begin(), by.end(), 0.0);

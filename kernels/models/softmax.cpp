@@ -61,9 +61,9 @@ double softmax_pass(Cells<T> values, Vector centre, Vector inverse, Matrix weigh
         require(targets.data()[r] >= 0 && targets.data()[r] < n_classes, "a target is not a class");
     nb::gil_scoped_release release;
     Sums<> slopes(n_classes, tiles.n_padded);
-    const std::vector<double> wide = padded_weights<double>(weights.data(), n_classes, n, tiles.n_padded);
+    const AlignedVector<double> wide = padded_weights<double>(weights.data(), n_classes, n, tiles.n_padded);
     const int64_t step = padded<double>(n_classes);
-    std::vector<double> scores(n_classes * kTileRows), left(step * kTileRows);
+    AlignedVector<double> scores(n_classes * kTileRows), left(step * kTileRows);
     double loss = 0.0;
     for (int64_t begin = 0; begin < tiles.n_rows; begin += kTileRows) {
         const int64_t here = tiles.fill(begin);
@@ -104,9 +104,9 @@ void bend_tiles(const Matrix& direction, const Matrix& probabilities, const Vect
     require(!weighted || static_cast<int64_t>(row_weights.shape(0)) == n_rows, "row weights differ in rows");
     nb::gil_scoped_release release;
     Sums<C> sums(n_classes, n_padded);
-    const std::vector<C> wide = padded_weights<C>(direction.data(), n_classes, n, n_padded);
+    const AlignedVector<C> wide = padded_weights<C>(direction.data(), n_classes, n, n_padded);
     const int64_t step = padded<C>(n_classes);
-    std::vector<C> along(n_classes * kTileRows), left(step * kTileRows);
+    AlignedVector<C> along(n_classes * kTileRows), left(step * kTileRows);
     for (int64_t begin = 0; begin < n_rows; begin += kTileRows) {
         const C* rows = tile_at(begin);
         score_tile<C>(along.data(), wide.data(), rows, n_classes, n_padded);

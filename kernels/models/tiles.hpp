@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "common/aligned.hpp"
 #include "common/require.hpp"
 #include "models/lanes.hpp"
 
@@ -32,8 +33,8 @@ BAYESWISE_INLINE void standardised(C* __restrict to, const T* __restrict row, co
 
 // Weights with the zeros that the columns have.
 template <typename C>
-std::vector<C> padded_weights(const double* weights, int64_t n_vectors, int64_t n_columns, int64_t n_padded) {
-    std::vector<C> wide(n_vectors * n_padded);
+AlignedVector<C> padded_weights(const double* weights, int64_t n_vectors, int64_t n_columns, int64_t n_padded) {
+    AlignedVector<C> wide(n_vectors * n_padded);
     for (int64_t k = 0; k < n_vectors; ++k)
         for (int64_t j = 0; j < n_columns; ++j) wide[k * n_padded + j] = static_cast<C>(weights[k * n_columns + j]);
     return wide;
@@ -75,7 +76,7 @@ private:
 
 public:
     const int64_t n_rows, n_columns, n_padded;
-    std::vector<C> rows;  // (kTileRows, n_padded)
+    AlignedVector<C> rows;  // (kTileRows, n_padded)
 };
 
 // Sums of products with the tiles, (n_left, n_columns), padded inside.
@@ -95,7 +96,7 @@ public:
 
 private:
     int64_t n_padded_;
-    std::vector<C> sums_;
+    AlignedVector<C> sums_;
 };
 
 template <typename C>
