@@ -109,6 +109,11 @@ def test_a_column_of_invalid_values_becomes_a_category_when_asked(csv_of: CsvOf)
     assert (*what(sizes), sizes.labels) == ("category", "declared", "text")
 
 
+def test_a_declared_number_without_a_number_has_no_range(csv_of: CsvOf) -> None:
+    found = examine(open_source(csv_of(x=["new", "old", "new"])), kinds={"x": "number"}).findings[0]
+    assert found.note == "3 cells are not numeric: 'new' (line 2), …"
+
+
 def test_text_with_a_few_numbers_is_text_without_complaint(csv_of: CsvOf) -> None:
     assert column(csv_of(x=["S", "M", "38", "S", "M", "M"])).kind == "category"
 

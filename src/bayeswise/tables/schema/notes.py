@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields
@@ -67,9 +68,11 @@ def _cells(column: Column, profile: ColumnProfile) -> list[str]:
         return _levels(column, profile)
     if column.kind == "text":
         return [f"about {profile.words:.0f} words in a cell"]
-    parts = [f"{profile.minimum:g} to {profile.maximum:g}"]
-    if column.kind == "number" and evidence.has_few_values(profile):
-        parts.insert(0, f"number ({profile.distinct} values) - category?")
+    parts = []
+    if not math.isnan(profile.minimum):
+        if column.kind == "number" and evidence.has_few_values(profile):
+            parts.append(f"number ({profile.distinct} values) - category?")
+        parts.append(f"{profile.minimum:g} to {profile.maximum:g}")
     if profile.invalid:
         parts.append(
             f"{cells_of(profile.invalid)} not numeric: {places_of(profile.invalid_examples[:1], profile.invalid)}"
