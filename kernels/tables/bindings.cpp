@@ -12,8 +12,8 @@
 
 #include "common/require.hpp"
 #include "tables/arrow/stream.hpp"
-#include "tables/csv.hpp"
 #include "tables/objects.hpp"
+#include "tables/text/csv.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

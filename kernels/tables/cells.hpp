@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "tables/levels.hpp"
-#include "tables/numerals.hpp"
 #include "tables/profiler.hpp"
+#include "tables/text/numerals.hpp"
 
 namespace bayeswise::tables {
 

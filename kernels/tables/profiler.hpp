@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "tables/levels.hpp"
-#include "tables/numerals.hpp"
+#include "tables/text/numerals.hpp"
 
 namespace bayeswise::tables {
 

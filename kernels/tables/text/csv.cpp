@@ -1,4 +1,4 @@
-#include "tables/csv.hpp"
+#include "tables/text/csv.hpp"
 
 #include <cstring>
 #if defined(__SSE2__) || defined(_M_X64)

@@ -1,4 +1,4 @@
-#include "tables/numerals.hpp"
+#include "tables/text/numerals.hpp"
 
 #include <charconv>
 #include <cmath>

@@ -11,7 +11,7 @@
 
 #include "common/aligned.hpp"
 #include "common/require.hpp"
-#include "models/lanes.hpp"
+#include "models/regression/lanes.hpp"
 
 namespace nb = nanobind;
 

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "tables/digits.hpp"
+#include "tables/text/digits.hpp"
 
 namespace bayeswise::tables {
 

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "common/exponential.hpp"
-#include "models/tiles.hpp"
+#include "models/regression/tiles.hpp"
 
 namespace bayeswise::models {
 
