@@ -2,15 +2,15 @@
 import { get, post, type Schemas } from "../api/client";
 import { isRunning, useJob } from "../api/job";
 import { useResource } from "../api/resource";
-import { Comparison } from "../components/comparison";
+import { Comparison } from "../model/comparison";
 import { chosenFile, FileChoice } from "../components/file_choice";
 import { JobNote } from "../components/job_note";
-import { LiveSettings } from "../components/live_settings";
-import { ModelFacts } from "../components/model_facts";
+import { LiveSettings } from "../model/live_settings";
+import { ModelFacts } from "../model/model_facts";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
 import { TypedInput } from "../components/typed_input";
-import { settingsOf, SettingsForm, type Chosen } from "../components/settings_form";
+import { settingsOf, SettingsForm, type Chosen } from "../model/settings_form";
 import { changed, go, query, urlOf, type Parameters } from "../router";
 import { filesOf, readWorkspace, workspace } from "../workspace";
 

@@ -1,7 +1,7 @@
 // The costs of actions in states: numbers with sliders, or formulas over columns; actions come and go.
 import { useState } from "preact/hooks";
 import type { CostCells } from "../decide/outcome";
-import { TypedInput } from "./typed_input";
+import { TypedInput } from "../components/typed_input";
 
 interface Props {
   readonly costs: CostCells;

@@ -3,9 +3,9 @@ import { post, type Schemas } from "../api/client";
 import { useResource, useRested } from "../api/resource";
 import { compact, count } from "../numbers";
 import { changed, go, query } from "../router";
-import { ProblemNote } from "./problem";
-import { SameAsBox } from "./same_as";
-import { TypedInput } from "./typed_input";
+import { ProblemNote } from "../components/problem";
+import { SameAsBox } from "../components/same_as";
+import { TypedInput } from "../components/typed_input";
 
 interface Props {
   readonly model: string;

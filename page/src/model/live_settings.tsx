@@ -5,8 +5,8 @@ import { post, type Schemas } from "../api/client";
 import { useResource } from "../api/resource";
 import { Slider } from "../lessons/slider";
 import { compact, count } from "../numbers";
-import { ProblemNote } from "./problem";
-import { SameAsBox } from "./same_as";
+import { ProblemNote } from "../components/problem";
+import { SameAsBox } from "../components/same_as";
 
 type LiveValues = Pick<Schemas["LiveRequest"], "smoothing" | "shrinkage" | "class_prior">;
 

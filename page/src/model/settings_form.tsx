@@ -1,6 +1,6 @@
 // The settings of a kind of model, by group; what is left empty stays as it is by default.
 import type { Schemas } from "../api/client";
-import { TypedInput } from "./typed_input";
+import { TypedInput } from "../components/typed_input";
 
 type Setting = Schemas["SettingView"];
 export type Chosen = Readonly<Record<string, string>>; // option: what was typed

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { ApiError, get, put, type Problem, type Schemas } from "../api/client";
 import { problemOf } from "../api/resource";
 import { readWorkspace, workspace } from "../workspace";
-import { ProblemNote } from "./problem";
+import { ProblemNote } from "../components/problem";
 
 type Decision = Schemas["DecisionView"];
 
