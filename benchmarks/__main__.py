@@ -21,7 +21,7 @@ from benchmarks.harness import Row, Size, cpu_time, run_all
 
 
 def select(words: Sequence[str], size: Size, only_copies: bool = False) -> Iterator[Row]:
-    """Find the rows that are asked for, file by file; files that are named first, since others take long to import.
+    """Find the rows that are named, file by file; files that are named first, since others take long to import.
 
     With `only_copies`, files are left out whose kernels are the same for every instruction set.
     """
@@ -77,22 +77,22 @@ def main() -> None:
     parser.add_argument(
         "--only-copies", action="store_true", help="leave out what is the same for every instruction set"
     )
-    asked = parser.parse_args()
-    if asked.isa:
-        sys.exit(run_again(asked.isa))
-    size = Size(asked.scale, asked.csv_gb, asked.repeats, cpu_time if asked.cpu else time.perf_counter)
-    tell = partial(print, file=sys.stderr if asked.json else sys.stdout, flush=True)
+    arguments = parser.parse_args()
+    if arguments.isa:
+        sys.exit(run_again(arguments.isa))
+    size = Size(arguments.scale, arguments.csv_gb, arguments.repeats, cpu_time if arguments.cpu else time.perf_counter)
+    say = partial(print, file=sys.stderr if arguments.json else sys.stdout, flush=True)
     machine = {
         "instruction set": _kernels.isa(),
-        "races by": "processor time" if asked.cpu else "the clock on the wall",
+        "races by": "processor time" if arguments.cpu else "the clock on the wall",
         "python": platform.python_version(),
         "machine": platform.machine(),
         "cores": os.cpu_count(),
         **{name: version(name) for name in ("bayeswise", "numpy", "scikit-learn", "pandas")},
     }
-    tell(", ".join(f"{name} {value}" for name, value in machine.items()))
-    outcomes = run_all(announced(select(asked.words, size, asked.only_copies)), size, tell)
-    if asked.json:
+    say(", ".join(f"{name} {value}" for name, value in machine.items()))
+    outcomes = run_all(announced(select(arguments.words, size, arguments.only_copies)), size, say)
+    if arguments.json:
         print(json.dumps({"machine": machine, "outcomes": outcomes}, indent=1))
 
 

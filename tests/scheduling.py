@@ -21,36 +21,36 @@ if TYPE_CHECKING:
 LONG = (
     "tests/unit/engines/test_spark.py",
     "tests/unit/house/test_benchmarks.py",
-    "tests/laws/test_left_out_rows.py",
+    "tests/laws/models/test_left_out_rows.py",
     "tests/fuzz/test_fuzz.py",
-    "tests/unit/models/test_auto.py",
+    "tests/unit/models/auto/test_auto.py",
     "tests/unit/render/test_every_plot.py",
     "tests/unit/house/test_documentation.py",
     "tests/workbench/test_journeys.py",
     "tests/workbench/test_same_as.py",
-    "tests/workbench/test_network_page.py",
+    "tests/workbench/pages/test_network_page.py",
     "tests/cli/test_pipes.py",
     "tests/unit/estimators/test_auto.py",
     "tests/workbench/test_safety.py",
     "tests/laws/test_statistics_are_a_group.py",
-    "tests/unit/kernels/test_exact_moments.py",
+    "tests/unit/kernels/exact/test_exact_moments.py",
     "tests/unit/models/test_comparing.py",
-    "tests/unit/kernels/test_exact_scatter.py",
+    "tests/unit/kernels/exact/test_exact_scatter.py",
     "tests/reference/exports/test_exported_queries.py",
     "tests/cli/test_interrupts.py",
     "tests/unit/house/test_public_names.py",
     "tests/unit/engines/test_dask.py",
     "tests/unit/networks/test_network_files.py",
     "tests/unit/house/test_site.py",
-    "tests/workbench/test_model_page.py",
+    "tests/workbench/pages/test_model_page.py",
 )
 
 
 def unit_of(nodeid: str) -> str:
     """The tests that one worker runs in one go.
 
-    >>> unit_of("tests/laws/test_one_row.py::test_a_row[x::y]"), unit_of("tests/cli/fit/test_spark_engine.py::test_a")
-    ('tests/laws/test_one_row.py', 'spark')
+    >>> unit_of("tests/laws/test_screen.py::test_a_row[x::y]"), unit_of("tests/cli/fit/test_spark_engine.py::test_a")
+    ('tests/laws/test_screen.py', 'spark')
     """
     path = nodeid.partition("::")[0]
     return "spark" if "spark" in PurePath(path).name and path.startswith("tests/") else path

@@ -1,7 +1,7 @@
 """Runs the tests where rounding and timing differ: `make settings`, or `python tests/settings.py NAME ... -- WORDS`.
 
 One line for each run, with what pytest counted; the exit code says whether all of them passed. OpenBLAS and NumPy are
-told to use the code of other processors, our kernels other instruction sets, one run has eight busy processes beside
+set to use the code of other processors, our kernels other instruction sets, one run has eight busy processes beside
 it, and one may have 256 processes and threads and 8 GB of memory. Settings joined by `+` share a run: `zen+plain+busy`.
 """
 
@@ -33,7 +33,7 @@ MEMORY = 8 << 30
 
 
 def numpy_features() -> str:
-    """All that NumPy found beyond its baseline, so that it can be told to do without."""
+    """All that NumPy found beyond its baseline, so that it can be disabled."""
     import numpy as np
 
     core = getattr(np, "_core", None) or np.core  # type: ignore[attr-defined]

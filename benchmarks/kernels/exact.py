@@ -120,8 +120,8 @@ def rows(size: Size) -> Iterator[Row]:
 
 def main(words: list[str]) -> None:
     size = Size()
-    asked = [row for row in rows(size) if not words or any(word in row.what for word in words)]
-    run_all(asked, size, partial(print, flush=True))
+    selected = [row for row in rows(size) if not words or any(word in row.what for word in words)]
+    run_all(selected, size, partial(print, flush=True))
 
 
 if __name__ == "__main__":

@@ -79,13 +79,13 @@ def evaluated(
     states = sorted(y.unique())
     rare = min(states, key=lambda state: int((y == state).sum()))
     parts = frame.iloc[train].reset_index(drop=True), y.iloc[train].reset_index(drop=True)
-    asked = frame.iloc[test].reset_index(drop=True)
+    test_rows = frame.iloc[test].reset_index(drop=True)
     truth = np.array([states.index(label) for label in y.iloc[test]])
-    posteriors = ours(*parts, asked, states) if with_ours else {}
-    posteriors |= peers(*parts, asked, states, names_of_peers)
+    posteriors = ours(*parts, test_rows, states) if with_ours else {}
+    posteriors |= peers(*parts, test_rows, states, names_of_peers)
     found = {name: measured(posterior, truth, states.index(rare)) for name, posterior in posteriors.items()}
     if TUNED in names_of_peers and len(states) == 2:
-        found[TUNED] = _costs_of_tuned(*parts, asked, states, rare, truth)
+        found[TUNED] = _costs_of_tuned(*parts, test_rows, states, rare, truth)
     return found
 
 
@@ -209,30 +209,30 @@ def main() -> None:
         default=[*PEERS, TUNED],
         choices=[*PEERS, *MORE_PEERS, TUNED],
         metavar="NAME",
-        help="these of scikit-learn's beside ours, or none; all but early stopping, unless told",
+        help="these of scikit-learn's beside ours, or none; default: all but early stopping",
     )
     parser.add_argument("--keep", metavar="FILE", help="keep the figures of each fold there, and go on from those kept")
     parser.add_argument(
         "--only", choices=("ours", "peers"), help="learn only these, and take what --keep has of the others"
     )
     parser.add_argument("--only-kept", action="store_true", help="show the figures that are kept, and learn nothing")
-    asked = parser.parse_args()
-    tables = {name: make for name, make in SETS[asked.which].items() if not asked.tables or name in asked.tables}
-    kept = Kept.of(asked.keep)
-    if asked.only_kept:
+    args = parser.parse_args()
+    tables = {name: make for name, make in SETS[args.which].items() if not args.tables or name in args.tables}
+    kept = Kept.of(args.keep)
+    if args.only_kept:
         scores = {name: found for name, found in kept.scores().items() if name in tables}
     else:
         with threadpool_limits(1):  # threads of OpenMP that wait for each other burn what they save on small tables
             scores = run(
                 tables,
-                n_folds=asked.folds,
-                n_seeds=asked.seeds,
-                names_of_peers=asked.peers,
+                n_folds=args.folds,
+                n_seeds=args.seeds,
+                names_of_peers=args.peers,
                 tell=lambda text: print(text, flush=True),
                 kept=kept,
-                only=asked.only,
+                only=args.only,
             )
-    if asked.only != "peers":
+    if args.only != "peers":
         print(*lines_of(scores), sep="\n")
 
 

@@ -150,8 +150,8 @@ def decision_list(n: int, seed: int, noise: float = 0.0) -> Table:
             frame[f"q{j}"] = np.array(["left", "same", "right"])[np.sign(apart) + 1]
         else:
             limit = int(g.integers(0, 4))
-            asked = [apart > limit, np.abs(apart) <= limit, place[:, one] >= 2 + limit][kind]
-            frame[f"q{j}"] = np.where(asked, "t", "f")
+            answer = [apart > limit, np.abs(apart) <= limit, place[:, one] >= 2 + limit][kind]
+            frame[f"q{j}"] = np.where(answer, "t", "f")
     y, decided = np.zeros(n, dtype=int), np.zeros(n, dtype=bool)
     for k in range(14):
         applies = ~decided

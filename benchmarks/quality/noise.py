@@ -113,12 +113,12 @@ def main() -> None:
     parser.add_argument("--cv", type=int, default=5)
     parser.add_argument("--keep", metavar="FILE", help="keep the figures there, and go on from those kept")
     parser.add_argument("--only-kept", action="store_true", help="show the figures that are kept, and learn nothing")
-    asked = parser.parse_args()
-    kept = Kept.of(asked.keep)
-    if asked.only_kept:
-        shown = iter([kept.coverage(name, asked.seeds) for name in asked.models])
+    arguments = parser.parse_args()
+    kept = Kept.of(arguments.keep)
+    if arguments.only_kept:
+        shown = iter([kept.coverage(name, arguments.seeds) for name in arguments.models])
     else:
-        shown = covered(asked.models, asked.seeds, cv=asked.cv, kept=kept)
+        shown = covered(arguments.models, arguments.seeds, cv=arguments.cv, kept=kept)
     for found in shown:
         print(
             f"{found.model}: {found.n_containing} of {found.n_tables} intervals ({found.share:.1%}) contain the error "

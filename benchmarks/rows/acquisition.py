@@ -100,9 +100,9 @@ class Labels:
     must_be_fewer: bool = True
 
     def run(self, size: Size) -> Outcome:
-        asked, drawn = self.measure()
-        target, met = ("> 1x", asked < drawn) if self.must_be_fewer else ("", None)
-        return Outcome(self.what, asked, drawn, "", drawn / asked, target, met)
+        queried, drawn = self.measure()
+        target, met = ("> 1x", queried < drawn) if self.must_be_fewer else ("", None)
+        return Outcome(self.what, queried, drawn, "", drawn / queried, target, met)
 
 
 def labels_needed(table: str, n_seeds: int, n_labels: int, of_the_mean: bool) -> tuple[float, float]:
@@ -157,9 +157,9 @@ def missed_risks(n_seeds: int) -> float:
             row = learner.query()[0].row
             learner.teach(row, int(y[row]))
         risk, wrong = learner.risk(), learner.posterior().argmax(axis=1) != y
-        asked, labels = zip(*learner.taught, strict=True)
-        batch = learner.pool.rows(asked, labels, learner.classes)
-        wrong[list(asked)] = learner.model.leave_one_out(batch).argmax(axis=1) != batch.groups
+        queried, labels = zip(*learner.taught, strict=True)
+        batch = learner.pool.rows(queried, labels, learner.classes)
+        wrong[list(queried)] = learner.model.leave_one_out(batch).argmax(axis=1) != batch.groups
         misses += not risk.low <= wrong.mean() <= risk.high
     return misses / n_seeds
 

@@ -205,8 +205,8 @@ def lent(base: str, learned: tuple[Any, Any], X: Any) -> Any:
     maker = bw.DecisionMaker(inner, {"lend": {0: "-0.12 * amount", 1: "0.6 * amount"}, "refuse": 0}, calibrate="auto")
     maker.fit(*learned, rows={"amount": amount_of(learned[0])})
     peer = innermost(inner, CSThresholdClassifier).fit(*learned)
-    asked = {"fn_cost": 0.6 * amount, "tn_cost": -0.12 * amount, "tp_cost": 0.0, "fp_cost": 0.0}
-    return np.array([maker.predict(X, rows={"amount": amount}) == "lend", predicted(peer, X, asked) == 0])
+    costs_of_rows = {"fn_cost": 0.6 * amount, "tn_cost": -0.12 * amount, "tp_cost": 0.0, "fp_cost": 0.0}
+    return np.array([maker.predict(X, rows={"amount": amount}) == "lend", predicted(peer, X, costs_of_rows) == 0])
 
 
 def predicted(peer: Any, X: Any, costs: dict[str, Any]) -> Any:

@@ -55,8 +55,8 @@ def many_classes(n_rows: int, n_states: int) -> tuple[Task, Task]:
 
     import bayeswise as bw
 
-    class Told(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
-        """A classifier that is told the posterior."""
+    class Oracle(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+        """A classifier whose input is the posterior."""
 
         def fit(self, X: Any, y: Any) -> Any:
             self.classes_ = np.arange(n_states)
@@ -71,8 +71,10 @@ def many_classes(n_rows: int, n_states: int) -> tuple[Task, Task]:
     matrix = np.random.default_rng(1).uniform(1.0, 9.0, (n_states, n_states)) * (1.0 - np.eye(n_states))
     shares, labels = posterior(n_rows, n_states), np.arange(n_states)
     table = {int(a): {int(s): float(matrix[s, a]) for s in labels} for a in labels}
-    ours = bw.DecisionMaker(Told(), bw.Costs(table)).fit(shares[:n_states], labels)
-    peer = SklearnClassifier(Told(), classes=labels, cost_matrix=matrix, random_state=0).fit(shares[:n_states], labels)
+    ours = bw.DecisionMaker(Oracle(), bw.Costs(table)).fit(shares[:n_states], labels)
+    peer = SklearnClassifier(Oracle(), classes=labels, cost_matrix=matrix, random_state=0).fit(
+        shares[:n_states], labels
+    )
     if not np.array_equal(ours.predict(shares), peer.predict(shares)):
         raise AssertionError("the actions differ")
     return partial(ours.predict, shares), partial(peer.predict, shares)

@@ -52,7 +52,7 @@ def chain(n_steps: int) -> InfluenceDiagram:
 
 
 def made_diagram(n_nodes: int, n_decisions: int) -> InfluenceDiagram:
-    """Nodes that depend on some of the few before them, each decision told of the last ones; most of it is past."""
+    """Nodes that depend on some of the few before them, each decision observing the last ones; most of it is past."""
     generator = np.random.default_rng(1)
     states = ["s0", "s1", "s2"]
     block = n_nodes // n_decisions
@@ -61,8 +61,8 @@ def made_diagram(n_nodes: int, n_decisions: int) -> InfluenceDiagram:
     for k in range(n_nodes):
         near = names[max(0, k - 4) :]
         if k % block == block - 1:
-            told = [name for name in names[-2:] if name.startswith("c")]
-            pieces.append(Decision(f"d{k}", states, [*told, *[n for n in names if n.startswith("d")][-1:]]))
+            observed = [name for name in names[-2:] if name.startswith("c")]
+            pieces.append(Decision(f"d{k}", states, [*observed, *[n for n in names if n.startswith("d")][-1:]]))
         else:
             above = [str(n) for n in generator.choice(near, size=min(len(near), 2), replace=False)] if near else []
             pieces.append(Chance(f"c{k}", states, generator.dirichlet(np.ones(3), 3 ** len(above)), above))
@@ -122,7 +122,7 @@ def solved_afresh(diagram: InfluenceDiagram) -> float:
 
 
 def solving(make: Callable[[], InfluenceDiagram], planned: bool, forgetting: bool = False) -> tuple[Task, Task]:
-    """`forgetting`: pyAgrum is not told to remember, which costs it much and changes nothing where states are seen."""
+    """`forgetting`: pyAgrum is not set to remember, which costs it much and changes nothing where states are seen."""
     gum: Any = import_module("pyagrum")
     diagram = make()
     theirs = diagram_twin(diagram)

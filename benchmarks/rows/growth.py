@@ -154,5 +154,5 @@ def rows(size: Size) -> Iterator[Row]:
 
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
-    asked, number, *times = sys.argv[1:]
-    print(json.dumps(measured_here(asked, int(number), int(times[0]) if times else 3)))
+    name, number, *times = sys.argv[1:]
+    print(json.dumps(measured_here(name, int(number), int(times[0]) if times else 3)))

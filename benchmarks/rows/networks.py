@@ -79,18 +79,18 @@ def queries(make: Callable[[], BeliefNetwork], compiled: bool) -> tuple[Task, Ta
     theirs = network_twin(network)
     generator = np.random.default_rng(0)
     row = network.sample(1, seed=3)
-    asked: list[tuple[str, dict[str, Any], dict[str, int]]] = []
+    queries: list[tuple[str, dict[str, Any], dict[str, int]]] = []
     for _ in range(_QUERIES):
         target, *seen = (network.names[k] for k in generator.choice(len(network), 3, replace=False))
         evidence = {name: row[name][0] for name in seen}
-        asked.append((target, evidence, {name: network.code(name, state) for name, state in evidence.items()}))
+        queries.append((target, evidence, {name: network.code(name, state) for name, state in evidence.items()}))
 
     def ours() -> None:
-        for target, evidence, _ in asked:
+        for target, evidence, _ in queries:
             (network if compiled else fresh(network)).query(target, evidence)
 
     def peer() -> None:
-        for target, _, codes in asked:
+        for target, _, codes in queries:
             engine = gum.LazyPropagation(theirs)
             engine.setEvidence(codes)
             engine.addTarget(target)
@@ -115,22 +115,22 @@ def pedigree(n_nodes: int, reach: int) -> BeliefNetwork:
 
 
 def new_evidence(make: Callable[[], BeliefNetwork], repeats: int) -> float:
-    """All marginals for evidence on nodes that were never observed together, over the same evidence asked again."""
+    """All marginals for evidence on nodes that were never observed together, over the same evidence queried again."""
     network = make()
     generator = np.random.default_rng(0)
     row = network.sample(1, seed=3)
-    asked = [
+    queries = [
         {network.names[k]: row[network.names[k]][0] for k in generator.choice(len(network), 5, replace=False)}
         for _ in range(20)
     ]
 
     def all_of_them() -> None:
-        for evidence in asked:
+        for evidence in queries:
             network.marginals(evidence)
 
     first = again = float("inf")
     for _ in range(repeats + 2):
-        fresh(network).marginals(asked[0])
+        fresh(network).marginals(queries[0])
         [seconds] = best_of(1, all_of_them)
         first = min(first, seconds)
         [seconds] = best_of(1, all_of_them)

@@ -198,7 +198,7 @@ def kept() -> Iterator[None]:
 
 
 @contextmanager
-def asked() -> Iterator[tuple[Server, Server]]:
+def servers_running() -> Iterator[tuple[Server, Server]]:
     """The servers that are kept, or new ones."""
     if _kept:
         yield _kept[-1]
@@ -233,7 +233,7 @@ class Asking:
             rows = applicants(self.rows)
             requests = max(self.clients, round(self.requests * max(size.scale, 0.01)))
             rounds: list[list[Measured]] = [[], []]
-            with asked() as servers:
+            with servers_running() as servers:
                 for server in servers:
                     measured(server, rows, 20, 1)
                 for _ in range(min(3, size.repeats)):
@@ -291,7 +291,7 @@ class Memory:
 
     def run(self, size: Size) -> Outcome:
         requests = max(200, round(self.requests * size.scale))
-        with asked() as (server, _):
+        with servers_running() as (server, _):
             measured(server, applicants(1), max(50, requests // 10), 8)
             before = server.resident_bytes
             measured(server, applicants(1), requests, 8)

@@ -50,7 +50,7 @@ def fits(kind: str, n_rows: int, n_columns: int) -> tuple[Task, Task]:
 
 
 def fits_and_predictions(kind: str, n_rows: int, n_columns: int) -> tuple[Task, Task]:
-    """With the parameters, which ours makes from the statistics when the first row is asked for."""
+    """With the parameters, which ours makes from the statistics when the first row is predicted."""
     values, groups = table_of(kind, n_rows, n_columns)
     ours, peer = models(kind)
     return (

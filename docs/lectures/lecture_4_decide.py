@@ -72,7 +72,7 @@ for calibrate in (None, "temperature"):
 # Asking for labels
 # -----------------
 # A pool of rows without labels. Uncertainty sampling takes the row of *greatest* entropy (a printed arg min asks
-# about the row that is known best), and with an empty set of labels it needs a prior to begin with. Asked rows are
+# about the row that is known best), and with an empty set of labels it needs a prior to begin with. Queried rows are
 # no longer drawn like the others, so some are drawn at random.
 pool = [{"u": float(u), "v": float(v), "class": "ab"[k]} for (u, v), k in zip(X, y, strict=True)]
 curves = bw.learning_curves(

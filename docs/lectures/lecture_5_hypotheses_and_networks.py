@@ -84,7 +84,7 @@ forest = bw.BeliefNetwork(
 forest.plot({"Thunder": "yes"})
 
 # %%
-# Any node can be asked given any others; what was heard may itself be uncertain.
+# Any node can be queried given any others; what was heard may itself be uncertain.
 print(forest.query("CampFire", {"Storm": "yes", "BusTourGroup": "no"}))
 print(forest.query("Storm", {"Thunder": "yes"}))
 print(forest.query("Storm", soft={"Thunder": {"yes": 3.0, "no": 1.0}}))

@@ -13,7 +13,7 @@ Command = Callable[..., SimpleNamespace]
 Write = Callable[..., Path]
 
 
-def test_a_column_that_the_model_needs_is_asked_for_by_name(bayeswise: Command, golf_model: Path, write: Write) -> None:
+def test_a_missing_column_is_requested_by_name(bayeswise: Command, golf_model: Path, write: Write) -> None:
     answer = bayeswise("predict", golf_model, write("outlook,wind\nsunny,weak\n"))
     assert (answer.code, answer.out) == (4, "")
     assert "table.csv has no column 'temperature', which the model looks at" in answer.err
@@ -86,14 +86,14 @@ def test_models_of_two_kinds_are_called_by_their_kind(bayeswise: Command, write:
     assert "gaussian a gaussian-bayes model" in answer.err
 
 
-def test_a_model_that_is_merged_twice_is_told(bayeswise: Command, golf_model: Path, tmp_path: Path) -> None:
+def test_a_model_that_is_merged_twice_is_reported(bayeswise: Command, golf_model: Path, tmp_path: Path) -> None:
     answer = bayeswise("merge", golf_model, golf_model, "-o", tmp_path / "twice")
     assert answer.code == 0
     assert "golf.bayeswise is named twice: its rows count twice." in answer.err
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "told"),
+    ("words", "code", "message"),
     [
         (["--encoding", "utf-16"], 3, "golf.csv is not utf-16: UTF-16 stream does not start with BOM. Fix: name its"),
         (["--encoding", "rot13"], 2, "unknown encoding 'rot13'"),
@@ -105,16 +105,16 @@ def test_a_model_that_is_merged_twice_is_told(bayeswise: Command, golf_model: Pa
         (["--table", "golf"], 2, "table_name (--table) does not apply to golf.csv. Fix: leave it out"),
     ],
 )
-def test_an_option_that_does_not_fit_is_told_with_its_remedy(
-    bayeswise: Command, golf: Path, tmp_path: Path, words: list[str], code: int, told: str
+def test_an_option_that_does_not_fit_is_reported_with_its_remedy(
+    bayeswise: Command, golf: Path, tmp_path: Path, words: list[str], code: int, message: str
 ) -> None:
     answer = bayeswise("fit", golf, "-t", "play", "--model", "naive-bayes", "-o", tmp_path / "m", *words)
     assert (answer.code, answer.out) == (code, "")
-    assert told in answer.err
+    assert message in answer.err
     assert not (tmp_path / "m").exists()
 
 
-def test_a_file_that_is_named_twice_is_told(bayeswise: Command, golf: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_named_twice_is_reported(bayeswise: Command, golf: Path, tmp_path: Path) -> None:
     answer = bayeswise("fit", golf, golf, "-t", "play", "--model", "naive-bayes", "-o", tmp_path / "m")
     assert answer.code == 0
     assert "golf.csv is named twice: its rows count twice." in answer.err

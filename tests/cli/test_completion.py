@@ -19,10 +19,10 @@ def offered(text: str, folder: Path, shell: str = "bash") -> list[str]:
     """The words for a line that ends where TAB is pressed; nothing may appear beside them."""
     words = text.split(" ")
     if shell == "bash":
-        asked = {"COMP_WORDS": text, "COMP_CWORD": str(len(words) - 1)}
+        request = {"COMP_WORDS": text, "COMP_CWORD": str(len(words) - 1)}
     else:
-        asked = {"_TYPER_COMPLETE_ARGS": text, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
-    environment = {**os.environ, **asked, "_BAYESWISE_COMPLETE": f"complete_{shell}"}
+        request = {"_TYPER_COMPLETE_ARGS": text, "_TYPER_COMPLETE_FISH_ACTION": "get-args"}
+    environment = {**os.environ, **request, "_BAYESWISE_COMPLETE": f"complete_{shell}"}
     command = [sys.executable, "-m", "bayeswise"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=folder, check=False)
     assert done.stderr == ""

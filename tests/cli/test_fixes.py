@@ -24,22 +24,22 @@ def advice(answer: SimpleNamespace) -> str:
 
 
 @pytest.mark.parametrize(
-    ("fit", "cells", "told"),
+    ("fit", "cells", "fix"),
     [
         (["--unseen", "error"], "1,zz", "`bayeswise fit --unseen smooth` or `bayeswise fit --unseen ignore` for 'c'"),
         (["--missing", "error"], ",a", "`bayeswise fit --missing ignore` for 'x'"),
     ],
 )
 def test_what_belongs_to_the_model_is_advised_as_an_option_of_fit(
-    bayeswise: Command, write: Write, tmp_path: Path, fit: list[str], cells: str, told: str
+    bayeswise: Command, write: Write, tmp_path: Path, fit: list[str], cells: str, fix: str
 ) -> None:
     model = tmp_path / "model"
     assert bayeswise("fit", write(TABLE), "-t", "y", "--model", "naive-bayes", "-o", model, *fit).code == 0
-    assert told in advice(bayeswise("predict", model, write(f"x,c\n{cells}\n", name="new.csv")))
+    assert fix in advice(bayeswise("predict", model, write(f"x,c\n{cells}\n", name="new.csv")))
 
 
 @pytest.mark.parametrize(
-    ("table", "words", "told"),
+    ("table", "words", "fix"),
     [
         ("c,y\na,u\na,u\nb,v\nb,v\n", ["fit", "-t", "y", "--model", "gaussian"], "--ignore c, or --model naive-bayes"),
         (TABLE, ["fit", "-t", "y", "--model", "linear"], "--model logistic"),
@@ -50,12 +50,12 @@ def test_what_belongs_to_the_model_is_advised_as_an_option_of_fit(
     ],
 )
 def test_advice_names_options(
-    bayeswise: Command, write: Write, tmp_path: Path, table: str, words: list[str], told: str
+    bayeswise: Command, write: Write, tmp_path: Path, table: str, words: list[str], fix: str
 ) -> None:
     n_verbs = 2 if words[0] == "network" else 1
     out = [] if words[0] == "concept" else ["-o", tmp_path / "out.bif"]
     answer = bayeswise(*words[:n_verbs], write(table), *words[n_verbs:], *out)
-    assert told in advice(answer)
+    assert fix in advice(answer)
     assert advice(answer).count("--category") <= 1
 
 

@@ -101,9 +101,9 @@ def test_every_document_of_json_begins_with_the_version_of_its_form(
         assert answer.code in (0, 5), (verb, answer.err)
         document = answer.out.splitlines()[0] if verb == "label" else answer.out
         assert next(iter(json.loads(document).items())) == ("schema", 1), verb
-    told = {verb.split()[0] for verb in commands}
+    covered = {verb.split()[0] for verb in commands}
     without = {"serve", "densities"}  # a server; a picture, whose tests are elsewhere
-    assert told | without == set(VERBS)
+    assert covered | without == set(VERBS)
 
 
 @pytest.mark.parametrize("verb", ["predict", "decide"])
@@ -150,7 +150,7 @@ def test_a_format_against_the_suffix_is_refused(
     assert pq.read_table(tmp_path / "out.data").num_rows == 3
 
 
-def test_without_a_suffix_rows_are_csv_and_a_form_that_is_asked_for_needs_none(
+def test_without_a_suffix_rows_are_csv_and_a_requested_form_needs_none(
     bayeswise: Command, write: Callable[..., Path], model: Path, tmp_path: Path
 ) -> None:
     new = write(NEW, "new.csv")

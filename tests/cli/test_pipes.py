@@ -80,7 +80,7 @@ def test_memory_stays_flat_however_long_the_stream_is(golf_model: Path, tmp_path
 @posix
 @pytest.mark.parametrize("verb", ["predict", "inspect", "explain", "--help"])
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk_behind_stdout_is_told_in_one_line(golf_model: Path, golf: Path, verb: str) -> None:
+def test_a_full_disk_behind_stdout_is_reported_in_one_line(golf_model: Path, golf: Path, verb: str) -> None:
     words = {"predict": [golf_model, golf], "inspect": [golf_model], "explain": [golf_model, golf]}.get(verb, [])
     with open("/dev/full", "wb") as full:  # noqa: PTH123
         process = started(verb, *words, stdout=full)
@@ -179,7 +179,7 @@ def test_every_verb_helps_with_an_example(bayeswise: Command, verb: str, monkeyp
 
 
 @posix
-def test_a_pipe_that_does_not_fit_on_the_disk_is_told(golf: Path, tmp_path: Path) -> None:
+def test_a_pipe_that_does_not_fit_on_the_disk_is_reported(golf: Path, tmp_path: Path) -> None:
     import resource
 
     header, *rows = golf.read_bytes().splitlines(keepends=True)

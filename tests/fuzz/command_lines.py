@@ -1,7 +1,7 @@
 """Command lines: every verb with its own options and others' values, over files that are right, wrong, or not there.
 
 A command ends with one of the documented exit codes, says less than 2,000 bytes about what went wrong, and prints JSON
-where it was told to.
+to its --output.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ import bayeswise as bw
 from bayeswise.cli import main
 from bayeswise.cli.app import GROUPS, VERBS, application
 from bayeswise.foundation.errors import BayeswiseError
+from tests.cases.network_cases import asia
 from tests.fuzz.answers import LONGEST_MESSAGE
-from tests.network_cases import asia
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 CODES = (0, 2, 3, 4, 5)

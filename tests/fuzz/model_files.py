@@ -26,9 +26,9 @@ from bayeswise.store import file as store_file
 from bayeswise.store.container import FILE_TYPES, container_bytes
 from bayeswise.store.document import Document, pack
 from bayeswise.store.file import Note, _checksum
+from tests.cases.model_cases import MODELS, Table, model_of
 from tests.fuzz.answers import check_finite, check_message, check_posterior
 from tests.fuzz.mutations import Way, at, changed_tree, walked
-from tests.model_cases import MODELS, Table, model_of
 
 TAGGED = (
     {"$float": "nan"},
@@ -184,7 +184,7 @@ SUMS: tuple[Callable[[Any, Random], Any], ...] = (
 )
 
 
-# -- what is asked ------------------------------------------------------------------------------------------
+# -- what is called ------------------------------------------------------------------------------------------
 def ask(model: Any, rows: Table) -> None:
     """Whatever a user would ask; each question is answered, or refused by an error of ours."""
     first = {column: cells[:1] for column, cells in rows.items()}

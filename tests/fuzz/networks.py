@@ -13,9 +13,9 @@ from bayeswise.foundation.errors import ImpossibleEvidenceError
 from bayeswise.networks import BeliefNetwork
 from bayeswise.networks.formats import bif, dne, hugin, uai, xdsl, xmlbif
 from bayeswise.networks.formats.description import Description
+from tests.cases.network_cases import asia, random_network
 from tests.fuzz.answers import check_posterior
 from tests.fuzz.mutations import changed_text, changed_words
-from tests.network_cases import asia, random_network
 
 FORMATS: dict[str, Any] = {"bif": bif, "xmlbif": xmlbif, "net": hugin, "xdsl": xdsl, "dne": dne, "uai": uai}
 

@@ -109,7 +109,7 @@ def many_rows(n_rows: int = 40_000, kind: str = "numbers") -> tuple[dict[str, An
     generator = np.random.default_rng(7)
     labels = generator.integers(0, 3, n_rows)
     columns = {name: generator.normal(size=n_rows) + labels for name in ("x", "z")}
-    if kind == "holes":
+    if kind == "missing":
         columns["z"][::5] = np.nan
     if kind == "mixed":
         columns["c"] = np.array(["p", "q", "r"])[(labels + generator.integers(0, 2, n_rows)) % 3]
@@ -119,8 +119,8 @@ def many_rows(n_rows: int = 40_000, kind: str = "numbers") -> tuple[dict[str, An
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
-@pytest.mark.parametrize("kind", ["numbers", "holes", "mixed", "categories"])
-def test_of_many_rows_the_one_is_asked_that_the_model_finds_most_uncertain(strategy: str, kind: str) -> None:
+@pytest.mark.parametrize("kind", ["numbers", "missing", "mixed", "categories"])
+def test_of_many_rows_the_one_that_the_model_finds_most_uncertain_is_queried(strategy: str, kind: str) -> None:
     columns, labels = many_rows(kind=kind)
     kinds = {name: NUMBERS.get(name, "category") for name in columns}
     how: dict[str, Any] = {"strategy": strategy, "warm_up": False, "random_share": 0.0, "kinds": kinds}
@@ -142,7 +142,7 @@ def test_a_thread_that_never_comes_is_not_waited_for(monkeypatch: pytest.MonkeyP
     quick, alone = (bw.ActiveLearner.over(columns, "y", CLASSES, **words) for _ in range(2))
     hold, busy = threading.Event(), ThreadPoolExecutor(1)
     try:
-        busy.submit(hold.wait)  # so that whoever is asked to help never begins
+        busy.submit(hold.wait)  # so that no other thread is free to help
         for row in range(12):
             expected = quick.teach(row, labels[row]).query()
             with monkeypatch.context() as patch:
@@ -202,7 +202,7 @@ def test_a_fitted_model_meets_levels_that_it_never_saw() -> None:
 
 
 @pytest.mark.parametrize("kind", ["text", "averaged", "gaussian"])
-def test_other_models_are_asked_anew(kind: str) -> None:
+def test_other_models_are_evaluated_anew(kind: str) -> None:
     how: dict[str, Any] = {"warm_up": False, "random_share": 0.0}
     if kind == "text":
         rows: Any = [{"t": text} for text in ("good day", "bad day", "good good", "bad luck")]

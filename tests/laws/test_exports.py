@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 import bayeswise as bw
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.networks.classifiers import fit_network
+from tests.cases.export_cases import posterior_in
 from tests.databases import Lite
-from tests.export_cases import posterior_in
 
 KINDS = ("naive-bayes", "averaged", "logistic", "tan", "aode", "a2de", "k-dependence")
 

@@ -93,7 +93,7 @@ def test_judging_at_sight_is_judging(columns: Columns, kinds: dict[str, Any], ch
         assert infer_schema(source, "y", kinds=kinds) == examination.schema
 
 
-def test_the_widest_range_of_doubles_is_judged_at_sight() -> None:
+def test_the_widest_range_of_doubles_is_classified_at_once() -> None:
     source = open_source({"x": [-1.7e308, 0.5, 1.7e308]})
     assert infer_schema(source, kinds={"x": "number"})["x"].kind == infer_schema(source)["x"].kind == "number"
 

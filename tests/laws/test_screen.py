@@ -101,7 +101,7 @@ def pool_of(n_rows: int, n_columns: int = 2) -> tuple[dict[str, Any], Any]:
 
 
 @pytest.mark.parametrize("step", [1e-6, 1e-9, 1e-13])
-def test_rows_that_single_precision_cannot_tell_apart_are_told_apart(step: float) -> None:
+def test_rows_that_are_equal_in_single_precision_are_distinguished(step: float) -> None:
     """Many rows side by side where two states meet: the nearest one is queried, not the first of them."""
     columns, labels = pool_of(30_000)
     learner = taught(columns, labels)
@@ -119,7 +119,7 @@ def test_rows_that_single_precision_cannot_tell_apart_are_told_apart(step: float
 
 
 @pytest.mark.parametrize("case", ["many columns", "narrow states", "equal rows", "an impossible state", "far out"])
-def test_where_the_screen_is_no_help_all_rows_are_looked_at(case: str) -> None:
+def test_where_the_screen_does_not_help_all_rows_are_examined(case: str) -> None:
     columns, labels = pool_of(21_000, 300 if case == "many columns" else 2)
     words: dict[str, Any] = {}
     if case == "narrow states":
@@ -142,7 +142,7 @@ def test_where_the_screen_is_no_help_all_rows_are_looked_at(case: str) -> None:
 
 @settings(max_examples=40, deadline=None)
 @given(st.integers(0, 2**32 - 1), st.integers(2, 40))
-def test_small_pools_are_asked_the_same_with_and_without_a_screen(seed: int, n_rows: int) -> None:
+def test_small_pools_are_queried_alike_with_and_without_a_screen(seed: int, n_rows: int) -> None:
     generator = np.random.default_rng(seed)
     columns = {name: generator.choice([generator.normal(size=n_rows), np.arange(n_rows) / 7]) for name in KINDS}
     columns["z"][generator.random(n_rows) < 0.2] = np.nan

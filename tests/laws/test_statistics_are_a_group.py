@@ -74,7 +74,7 @@ def pairs_of(sample: Rows) -> PairCounts:
 
 def holes_of(sample: Rows) -> Product:
     rows = RowsWithMissing.of(sample.codes, [LEVELS, LEVELS], sample.groups, N_GROUPS, sample.weights)
-    return Product({"all": weights_of(sample), "holes": rows})
+    return Product({"all": weights_of(sample), "missing": rows})
 
 
 def words_of(sample: Rows) -> WordCounts:

@@ -95,7 +95,7 @@ def test_golf_by_hand_is_exactly_125_to_486() -> None:
     assert answer.most_probable == "no"
 
 
-def test_the_joint_of_golf_is_not_a_posterior_and_its_fourth_digit_is_no_rounding() -> None:
+def test_the_joint_of_golf_is_not_a_posterior_and_its_fourth_digit_is_not_rounding() -> None:
     answer = bayes({"yes": "9/14", "no": "5/14"}, GOLF, ["sunny", "cool", "high", "strong"])
     assert round(answer.joint["yes"], 6) == 0.005291  # p(x, yes), printed as a posterior
     assert round(answer.joint["no"], 6) == 0.020571  # .0207 comes from rounded factors

@@ -137,7 +137,7 @@ def test_unequal_spreads_have_two_thresholds() -> None:
     assert best.edges == pytest.approx([-edge, edge], abs=1e-12)
 
 
-def test_letters_are_told_apart_by_their_black_pixels() -> None:
+def test_letters_are_distinguished_by_their_black_pixels() -> None:
     """p(a) = 3/4: the letter of the larger p(C) P(x | C) for each number of pixels; the rest cannot be avoided."""
     pixels = {
         "a": {4: Fraction(1, 2), 5: Fraction(1, 4), 6: Fraction(1, 4)},

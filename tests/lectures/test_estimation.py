@@ -120,7 +120,7 @@ def test_laplace_divides_by_the_number_of_values_and_not_of_classes(
     assert smoothed.sum() == pytest.approx(1.0, rel=1e-15)
 
 
-def test_the_m_estimate_mixes_counts_with_m_imagined_rows() -> None:
+def test_the_m_estimate_mixes_counts_with_m_pseudo_counts() -> None:
     winds = Vocabulary(["strong", "weak"])
     seen = Categorical().statistic(np.array([0, 0, 0, 1, 1], dtype=np.int32), winds)  # strong 3 of 5
     for m, expected in ((0, 3 / 5), (5, (3 + 2.5) / 10), (95, (3 + 47.5) / 100)):

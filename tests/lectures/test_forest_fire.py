@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 import pytest
-from network_cases import YES_NO, asia
 
 import bayeswise as bw
 from bayeswise.networks import Node
+from tests.cases.network_cases import YES_NO, asia
 
 
 @pytest.fixture

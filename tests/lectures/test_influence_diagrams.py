@@ -6,7 +6,7 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.diagrams import Chance, Cost, Decision, InfluenceDiagram, Utility
-from tests.diagram_cases import medical, oil
+from tests.cases.diagram_cases import medical, oil
 
 YES_NO = ["yes", "no"]
 
@@ -56,7 +56,7 @@ def test_a_patient_is_tested_and_treated_on_a_positive_result() -> None:
 
 
 def test_a_test_whose_outcome_changes_nothing_is_worth_nothing() -> None:
-    """The cancer test of the lectures: P(cancer | +) = .2085, so with 0-1 loss nobody is told to have cancer."""
+    """The cancer test of the lectures: P(cancer | +) = .2085, so with 0-1 loss nobody is diagnosed with cancer."""
     diagram = InfluenceDiagram(
         [
             Chance("state", ["cancer", "none"], 0.008),

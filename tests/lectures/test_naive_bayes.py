@@ -82,7 +82,7 @@ def test_an_m_estimate_of_zero_rows_is_maximum_likelihood() -> None:
     assert p_no(smoothing=MEstimate(0.0)) == pytest.approx(486 / 611, rel=1e-14)
 
 
-def test_an_m_estimate_shares_imagined_rows_out_by_p() -> None:
+def test_an_m_estimate_distributes_pseudo_counts_by_p() -> None:
     """P(strong | no) = (3 + 10 * .4) / (5 + 10)."""
     shares = {"wind": {"strong": 0.4, "weak": 0.6}}
     model = bw.fit(GOLF, target="play", model="naive-bayes", smoothing=MEstimate(10, p=shares))

@@ -109,10 +109,10 @@ def main(words: list[str]) -> int:
     quiet = ["-q", "--no-header", "--no-summary", "--tb=no", "-p", "no:cacheprovider", "-p", "no:hypothesispytest"]
     where = ["-c", "/dev/null", f"--rootdir={HOME}", f"--confcutdir={HOME}", "-W", "ignore"]
     pytest.main([*quiet, *where, *(str(HOME / suite) for suite in suites)], plugins=[outcomes])
-    return told(outcomes, whole=not words)
+    return reported(outcomes, whole=not words)
 
 
-def told(outcomes: Outcomes, *, whole: bool) -> int:
+def reported(outcomes: Outcomes, *, whole: bool) -> int:
     """Print the counts: passed, not applicable by reason, failed."""
     reasons: Counter[str] = Counter()
     matched: Counter[str] = Counter()

@@ -1,4 +1,4 @@
-"""Commands that are killed, interrupted, starved of disk and run beside each other, for as long as it is told.
+"""Commands that are killed, interrupted, starved of disk and run beside each other, for a given time.
 
     python -m tests.soak --minutes 5 --seed 0          (make soak MINUTES=5 does the same)
 

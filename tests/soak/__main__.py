@@ -1,4 +1,4 @@
-"""python -m tests.soak: kills, full disks, closed pipes and rival writers, for as long as told."""
+"""python -m tests.soak: kills, full disks, closed pipes and rival writers, for a given time."""
 
 from __future__ import annotations
 

@@ -86,7 +86,7 @@ class Place:
         assert not page.exists() or page.read_text(encoding="utf-8").rstrip().endswith("</html>"), "a torn page"
 
     def clean(self) -> None:
-        """Remove what commands wrote; what a kill left half-written is told apart by its name."""
+        """Remove what commands wrote; what a kill left half-written is recognized by its name."""
         for path in self.folder.iterdir():
             if path.name in ("model", "other", "answers.csv", "decided.csv", "page.html") or path.suffix == ".partial":
                 path.unlink()

@@ -187,7 +187,7 @@ def test_nearly_equal_values_make_a_gamma_and_a_log_normal_column_a_normal_one()
 
 
 @WITHOUT_A_MAXIMUM
-def test_classes_of_one_value_each_are_told_apart(family: str) -> None:
+def test_classes_of_one_value_each_are_distinguished(family: str) -> None:
     X, y = np.repeat([[0.2], [0.3]], 20, axis=0), np.repeat(["a", "b"], 20)
     estimator = bw.NaiveBayes(families=family).fit(X, y)
     assert estimator.predict([[0.2], [0.3], [0.21]]).tolist() == ["a", "b", "a"]
@@ -286,5 +286,5 @@ def test_columns_of_0_and_1_are_selected_as_flags() -> None:
     assert dict(model.facts().families) == {"flag": "bernoulli", "visits": "poisson", "x": "normal"}
     inferred = bw.fit(rows, "y", model="naive-bayes", families="select")
     assert inferred.facts().families["flag"] == "categorical"
-    asked = bw.fit(rows, "y", model="naive-bayes", kinds={"flag": "number"})
-    assert asked.facts().families["flag"] == "normal"
+    overridden = bw.fit(rows, "y", model="naive-bayes", kinds={"flag": "number"})
+    assert overridden.facts().families["flag"] == "normal"

@@ -200,7 +200,7 @@ def test_a_finger_across_a_bar_makes_a_likelihood_and_one_along_the_page_scrolls
     assert page.url == dragged  # neither observed nor moved
 
 
-def test_a_network_is_asked_and_drawn_by_keys_alone(tab: Tab) -> None:
+def test_a_network_is_queried_and_drawn_by_keys_alone(tab: Tab) -> None:
     page = tab.open("/network?network=asia.bif")
     state = page.get_by_role("checkbox", name="smoke is yes")
     state.focus()

@@ -199,7 +199,7 @@ server.serve(sys.argv[1], server.Address(port=0), browser=False, token="a-token-
 
 
 @pytest.mark.parametrize("ask", [signal.SIGTERM, signal.SIGINT])
-def test_a_busy_server_ends_soon_after_it_is_asked_to(tmp_path: Path, ask: signal.Signals) -> None:
+def test_a_busy_server_stops_soon_after_a_signal(tmp_path: Path, ask: signal.Signals) -> None:
     process = subprocess.Popen([sys.executable, "-c", BUSY, str(tmp_path)], stderr=subprocess.PIPE, text=True)
     assert process.stderr is not None
     url = next(line.strip() for line in process.stderr if "http://" in line).partition("/?")[0]

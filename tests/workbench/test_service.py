@@ -174,7 +174,7 @@ def test_a_changed_file_is_served_whole_and_a_torn_one_not_at_all(client: TestCl
     assert "bayeswise_model_load_failures 1" in client.get("/metrics").text
 
 
-def test_metrics_count_what_was_asked(client: TestClient) -> None:
+def test_metrics_count_requests(client: TestClient) -> None:
     client.post("/api/v1/models/golf/predict", json={"rows": [SUNNY, 3, SUNNY]})
     client.post("/api/v1/models/none/predict", json={"rows": [SUNNY]})
     text = client.get("/metrics").text

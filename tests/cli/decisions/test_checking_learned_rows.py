@@ -39,7 +39,7 @@ def test_other_rows_are_checked_without_a_word(
     assert json.loads(answer.out)["rows_were_learned"] is False
 
 
-def test_rows_left_out_are_no_reason_to_warn(bayeswise: Command, golf: Path, golf_model: Path) -> None:
+def test_left_out_rows_do_not_cause_a_warning(bayeswise: Command, golf: Path, golf_model: Path) -> None:
     answer = bayeswise("check", golf_model, golf, "--cv", "loo")
     assert answer.code == 0
     assert WARNING not in answer.err

@@ -102,15 +102,15 @@ def test_a_column_named_action_stays_and_actions_are_not_formulas(
 def test_at_most_so_many_rows_are_asked_at_the_least_cost(bayeswise: Command, credit: Path) -> None:
     answer = bayeswise("decide", credit, TEST, "--costs", TOML, "--at-most", "ask=5%", "lend=200", "--json")
     assert answer.code == 0, answer.err
-    told = json.loads(answer.out)
+    output = json.loads(answer.out)
     model = bw.load(credit)
     free = bw.decide(model.predict_proba(TEST), bw.Costs.read(TOML), states=model.classes, rows=TEST)
     ours = within_capacity(free, {"ask": 25, "lend": 200})
-    assert [row["action"] for row in told["rows"]] == ours.decisions.action.tolist()
-    assert {each["action"]: each["rows"] for each in told["decided"]} == {"refuse": 275, "lend": 200, "ask": 25}
-    assert told["expected_cost"] == pytest.approx(ours.decisions.least_cost.sum())
-    assert told["price"] == pytest.approx({str(a): p for a, p in ours.price.items()})
-    assert told["price"]["ask"] > 0
+    assert [row["action"] for row in output["rows"]] == ours.decisions.action.tolist()
+    assert {each["action"]: each["rows"] for each in output["decided"]} == {"refuse": 275, "lend": 200, "ask": 25}
+    assert output["expected_cost"] == pytest.approx(ours.decisions.least_cost.sum())
+    assert output["price"] == pytest.approx({str(a): p for a, p in ours.price.items()})
+    assert output["price"]["ask"] > 0
 
 
 def test_the_prior_is_estimated_from_the_rows_themselves(bayeswise: Command, credit: Path, tmp_path: Path) -> None:
@@ -121,17 +121,17 @@ def test_the_prior_is_estimated_from_the_rows_themselves(bayeswise: Command, cre
     some.write_text("\n".join([header, *bad, *[line for line in lines if line.endswith("yes")][: len(bad)], ""]))
     answer = bayeswise("decide", credit, some, "--costs", TOML, "--prior", "estimate", "--json")
     assert answer.code == 0, answer.err
-    told = json.loads(answer.out)
+    output = json.loads(answer.out)
     model = bw.load(credit)
     before = dict(zip(model.classes, np.exp(model.log_prior).tolist(), strict=True))
     shares = model.predict_proba(some)
     found = estimate_prior(shares, states=model.classes, old=before).prior
-    assert told["prior"] == pytest.approx({str(state): p for state, p in found.items()})
-    assert told["prior"]["no"] > 1.5 * before["no"]
+    assert output["prior"] == pytest.approx({str(state): p for state, p in found.items()})
+    assert output["prior"]["no"] > 1.5 * before["no"]
     moved = shift_prior(shares, states=model.classes, old=before, new=found)
     ours = bw.decide(moved, bw.Costs.read(TOML), states=model.classes, rows=some)
-    assert [row["action"] for row in told["rows"]] == ours.action.tolist()
-    assert [row["p_no"] for row in told["rows"]] == moved[:, model.classes.index("no")].tolist()
+    assert [row["action"] for row in output["rows"]] == ours.action.tolist()
+    assert [row["p_no"] for row in output["rows"]] == moved[:, model.classes.index("no")].tolist()
     assert "in these rows" in answer.err
 
 
@@ -142,12 +142,12 @@ def test_one_limit_is_kept_over_all_chunks_and_said(bayeswise: Command, credit: 
 
 
 @pytest.mark.parametrize(
-    ("typed", "told"), [("ask=lots", "not a number of rows"), ("ask=2.5", "not a number"),
+    ("typed", "message"), [("ask=lots", "not a number of rows"), ("ask=2.5", "not a number"),
     ("sak=3", "did you mean 'ask'"), ("ask=120%", "not a number"), ("ask", "ACTION=N")],
 )  # fmt: skip
-def test_limits_that_make_no_sense_exit_with_2(bayeswise: Command, credit: Path, typed: str, told: str) -> None:
+def test_limits_that_make_no_sense_exit_with_2(bayeswise: Command, credit: Path, typed: str, message: str) -> None:
     answer = bayeswise("decide", credit, TEST, "--costs", TOML, "--at-most", typed)
-    assert answer.code == 2 and told in answer.err
+    assert answer.code == 2 and message in answer.err
 
 
 def test_rows_unlike_any_that_were_learned_are_unknown(bayeswise: Command, credit: Path, tmp_path: Path) -> None:
@@ -191,14 +191,14 @@ def test_the_best_number_is_a_quantile_of_what_a_regression_predicts(
     assert fitted.code == 0, fitted.err
     answer = bayeswise("decide", model, houses, "--costs", toml, "--json")
     assert answer.code == 0, answer.err
-    told = json.loads(answer.out)
+    output = json.loads(answer.out)
     ahead = bw.load(model).predictive(houses)
     law = stats.t(ahead.df, ahead.location, ahead.scale)
-    assert [row["action"] for row in told["rows"]] == pytest.approx(law.ppf(0.9).tolist())
+    assert [row["action"] for row in output["rows"]] == pytest.approx(law.ppf(0.9).tolist())
     first = stats.t(np.ravel(ahead.df)[0], ahead.location[0], ahead.scale[0])
     risk = first.expect(lambda y: np.where(y > first.ppf(0.9), 9 * (y - first.ppf(0.9)), first.ppf(0.9) - y))
-    assert told["rows"][0]["expected_cost"] == pytest.approx(risk, rel=1e-4)
-    assert told["expected_cost"] == pytest.approx(sum(row["expected_cost"] for row in told["rows"]))
+    assert output["rows"][0]["expected_cost"] == pytest.approx(risk, rel=1e-4)
+    assert output["expected_cost"] == pytest.approx(sum(row["expected_cost"] for row in output["rows"]))
 
 
 @pytest.mark.parametrize(
@@ -266,7 +266,9 @@ def test_costs_that_are_not_there_exit_with_3(bayeswise: Command, golf_model: Pa
     assert bayeswise("decide", golf_model, golf, "--costs", "nowhere.toml").code == 3
 
 
-def test_a_doubt_is_said_and_the_work_is_done(bayeswise: Command, golf_model: Path, golf: Path, tmp_path: Path) -> None:
+def test_a_warning_is_shown_and_the_work_is_done(
+    bayeswise: Command, golf_model: Path, golf: Path, tmp_path: Path
+) -> None:
     path = tmp_path / "odd.toml"
     path.write_text(PLAY.replace("1.5", "6"))
     answer = bayeswise("decide", golf_model, golf, "--costs", path)
@@ -277,7 +279,7 @@ def test_a_doubt_is_said_and_the_work_is_done(bayeswise: Command, golf_model: Pa
 # -- check and report -----------------------------------------------------------------------------------------
 
 
-def test_check_tells_what_python_tells_and_exits_with_5_when_it_is_missed(bayeswise: Command, credit: Path) -> None:
+def test_check_reports_what_python_reports_and_exits_with_5_on_failure(bayeswise: Command, credit: Path) -> None:
     answer = bayeswise("check", credit, TEST, "--costs", TOML, "--json", "--max-cost", "0")
     assert answer.code == 0, answer.err
     found = json.loads(answer.out)
@@ -383,8 +385,8 @@ def test_texts_are_left_out_with_a_reason(bayeswise: Command, tmp_path: Path, pl
     bw.fit(rows, target="play", kinds={"words": "text"}, model="naive-bayes").save(path)
     answer = bayeswise("next-test", path, "--costs", play)
     assert "words: left out, a text has no list of outcomes" in answer.out
-    told = json.loads(bayeswise("next-test", path, "--costs", play, "--json").out)
-    assert told["left_out"] == [{"column": "words", "reason": "a text has no list of outcomes"}]
+    output = json.loads(bayeswise("next-test", path, "--costs", play, "--json").out)
+    assert output["left_out"] == [{"column": "words", "reason": "a text has no list of outcomes"}]
 
 
 def test_number_columns_have_a_value_too(bayeswise: Command, credit: Path) -> None:

@@ -81,7 +81,7 @@ def test_a_target_that_is_not_there_is_refused(bayeswise: Command) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("[costs]\nlend = {good = 0, bda = 5}\nrefuse = {good = 1, bad = 0}", "'bda' in costs.lend is not a class"),
         ("[costs]\nlend = {good = 0, bda = 5}\nrefuse = {good = 1, bda = 0}", "did you mean 'bad'?"),
@@ -91,13 +91,13 @@ def test_a_target_that_is_not_there_is_refused(bayeswise: Command) -> None:
         ('target = "rsk"\n[costs]\nlend = {good = 0, bad = 5}\nrefuse = 1', 'Fix: write target = "risk"'),
     ],
 )
-def test_a_mistake_in_the_file_is_named(bayeswise: Command, tmp_path: Path, text: str, told: str) -> None:
+def test_a_mistake_in_the_file_is_named(bayeswise: Command, tmp_path: Path, text: str, message: str) -> None:
     model, path, table = tmp_path / "m.bayeswise", tmp_path / "d.toml", tmp_path / "t.csv"
     pd.DataFrame({"x": [k % 7 / 2 for k in range(20)], "risk": ["good", "bad"] * 10}).to_csv(table, index=False)
     bw.fit(str(table), "risk", model="naive-bayes").save(model)
     path.write_text(text)
     answer = bayeswise("decide", model, table, "--costs", path)
-    assert answer.code != 0 and told in answer.err
+    assert answer.code != 0 and message in answer.err
 
 
 # -- targets that are numbers -------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ def credit(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         (PLAIN + "[costs.ask", "is not TOML"),
         ("[utilities]\nrefuse = 0\nlend = { yes = [1], no = 5 }\n", "'lend' in state 'yes' must be a number"),
@@ -45,11 +45,11 @@ def credit(tmp_path_factory: pytest.TempPathFactory) -> Path:
     ],
 )
 def test_a_mistaken_file_exits_with_a_message(
-    bayeswise: Command, credit: Path, tmp_path: Path, text: str, told: str
+    bayeswise: Command, credit: Path, tmp_path: Path, text: str, message: str
 ) -> None:
     (tmp_path / "decision.toml").write_text(text)
     answer = bayeswise("next-test", credit, "--row", "amount=500", "--costs", tmp_path / "decision.toml")
-    assert answer.code in (2, 4) and told in answer.err and answer.out == ""
+    assert answer.code in (2, 4) and message in answer.err and answer.out == ""
 
 
 def test_an_action_that_stands_twice_in_a_csv_is_named(bayeswise: Command, tmp_path: Path) -> None:
@@ -59,7 +59,7 @@ def test_an_action_that_stands_twice_in_a_csv_is_named(bayeswise: Command, tmp_p
 
 
 @pytest.mark.parametrize(
-    ("typed", "code", "told"),
+    ("typed", "code", "message"),
     [
         (["next-test", "--row", "amount=500", "--price", "histry=3"], 4, "did you mean 'history'?"),
         (["next-test", "--row", "income=500"], 2, "depend on 'amount', which the row does not have"),
@@ -69,10 +69,10 @@ def test_an_action_that_stands_twice_in_a_csv_is_named(bayeswise: Command, tmp_p
         (["check", str(TEST), "--prior", "yes=.7", "no=.4"], 2, "sums to 1.1"),
     ],
 )
-def test_what_is_mistyped_is_told(bayeswise: Command, credit: Path, typed: list[str], code: int, told: str) -> None:
+def test_what_is_mistyped_is_named(bayeswise: Command, credit: Path, typed: list[str], code: int, message: str) -> None:
     verb, *rest = typed
     answer = bayeswise(verb, credit, *rest, "--costs", TOML)
-    assert answer.code == code and told in answer.err and answer.out == ""
+    assert answer.code == code and message in answer.err and answer.out == ""
 
 
 def test_a_row_that_names_another_column_is_guessed_by_thresholds(bayeswise: Command) -> None:

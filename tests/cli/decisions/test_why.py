@@ -57,7 +57,7 @@ def test_rows_that_decide_together_have_no_story_of_their_own(bayeswise: Command
     assert answer.code == 2 and "--why is about one row alone" in answer.err
 
 
-def test_the_page_tells_the_story_of_the_action(bayeswise: Command, credit: Path, tmp_path: Path) -> None:
+def test_the_page_explains_the_action(bayeswise: Command, credit: Path, tmp_path: Path) -> None:
     page = tmp_path / "why.html"
     answer = bayeswise("explain", credit, TEST, "--row-number", 3, "--costs", TOML, "--flip", "--html", page)
     assert answer.code == 0, answer.err
@@ -82,14 +82,14 @@ def copies(n_rows: int, seed: int) -> pd.DataFrame:
     return pd.DataFrame(dict.fromkeys("abcd", x) | {"y": np.where(y, "yes", "no")})
 
 
-def test_a_promise_that_is_not_kept_is_told_with_its_remedy(bayeswise: Command, tmp_path: Path) -> None:
+def test_a_promise_that_is_not_kept_is_reported_with_its_remedy(bayeswise: Command, tmp_path: Path) -> None:
     learned, new, model = tmp_path / "learned.csv", tmp_path / "new.csv", tmp_path / "m.bayeswise"
     copies(500, 1).to_csv(learned, index=False)
     copies(500, 2).to_csv(new, index=False)
     fit = ("fit", learned, "-t", "y", "-o", model, "--model", "naive-bayes")
     assert bayeswise(*fit).code == 0
-    for asked in ((new,), (learned, "--cv", "10")):
-        answer = bayeswise("check", model, *asked)
+    for rows in ((new,), (learned, "--cv", "10")):
+        answer = bayeswise("check", model, *rows)
         assert "The posteriors promised 0." in answer.err and "They are too sure." in answer.err
         assert "Remedy: calibrate the model: fit --calibrate auto" in answer.err
     assert "promised" not in bayeswise("check", model, learned).err  # learned rows as they are say nothing
@@ -103,13 +103,13 @@ def test_a_promise_that_is_not_kept_is_told_with_its_remedy(bayeswise: Command, 
 def test_promises_that_are_kept_are_seldom_doubted() -> None:
     """Rows drawn from the model itself: a 95 % interval leaves 0 out in about one of twenty."""
     generator = np.random.default_rng(3)
-    told = 0
+    reported = 0
     for _ in range(60):
         p = generator.beta(2.0, 2.0, size=200)
         truth = np.where(generator.random(200) < p, "yes", "no")
         found = evaluation_of_posteriors(p, truth)
-        told += bool(promise_lines(found))
-    assert told <= 12  # of two intervals that go together; 60 * 0.1 = 6 on average at most
+        reported += bool(promise_lines(found))
+    assert reported <= 12  # of two intervals that go together; 60 * 0.1 = 6 on average at most
 
 
 def evaluation_of_posteriors(p: Any, truth: Any) -> Any:

@@ -1,4 +1,4 @@
-"""`bayeswise fit --model averaged`: the average over structures, saved, merged and asked like any model."""
+"""`bayeswise fit --model averaged`: the average over structures, saved, merged and used like any model."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import bayeswise as bw
 from tests.paths import GOLF
 
 
-def test_an_average_is_fitted_saved_and_asked(tmp_path: Path, bayeswise: Callable[..., Any]) -> None:
+def test_an_average_is_fitted_saved_and_used(tmp_path: Path, bayeswise: Callable[..., Any]) -> None:
     path = tmp_path / "play.bayeswise"
     assert bayeswise("fit", GOLF, "-t", "play", "-o", path, "--model", "averaged").code == 0
     assert round(bw.load(path).relevance["outlook"], 3) == 0.675

@@ -1,4 +1,4 @@
-"""--calibrate: posteriors mended by the learned rows, each left out."""
+"""--calibrate: posteriors calibrated on leave-one-out predictions."""
 
 from __future__ import annotations
 
@@ -61,13 +61,13 @@ def test_decide_acts_by_the_calibrated_posterior(bayeswise: Command, credit: Pat
 
 
 def test_check_and_report_judge_the_calibrated_posterior(bayeswise: Command, credit: Path, tmp_path: Path) -> None:
-    asked = (credit, TEST, "--costs", TOML, "--calibrate", LEARNED, "--json")
-    found = json.loads(bayeswise("check", *asked).out)
+    arguments = (credit, TEST, "--costs", TOML, "--calibrate", LEARNED, "--json")
+    found = json.loads(bayeswise("check", *arguments).out)
     new = pd.read_csv(TEST)
     by_hand = -maker("auto").score(new.drop(columns="repaid"), new["repaid"], rows=new[["amount"]])
     assert found["cost_per_case"]["mean"] == pytest.approx(by_hand)
     page = tmp_path / "page.html"
-    answer = bayeswise("report", *asked, "-o", page)
+    answer = bayeswise("report", *arguments, "-o", page)
     assert json.loads(answer.out)["cost_per_case"] == found["cost_per_case"]
     assert page.exists()
 
@@ -80,9 +80,9 @@ def test_right_posteriors_stay_as_they_are(bayeswise: Command, tmp_path: Path) -
     bw.fit(str(table), target="y", model="naive-bayes").save(path)
     new = tmp_path / "new.csv"
     new.write_text("x,y\n0.3,no\n1.2,yes\n0.9,no\n")
-    plain, asked = bayeswise("check", path, new), bayeswise("check", path, new, "--calibrate", table)
-    assert "leaves the posteriors as they are" in asked.err
-    assert asked.out == plain.out
+    plain, calibrated = bayeswise("check", path, new), bayeswise("check", path, new, "--calibrate", table)
+    assert "leaves the posteriors as they are" in calibrated.err
+    assert calibrated.out == plain.out
 
 
 def test_rows_that_were_never_learned_cannot_be_left_out(bayeswise: Command, credit: Path, tmp_path: Path) -> None:

@@ -95,10 +95,10 @@ def test_the_number_of_threads_changes_nothing(bayeswise: Command, write: Write,
     assert len({(tmp_path / name).read_bytes() for name in ("1", "2", "5")}) == 1
 
 
-# -- what can be asked for ----------------------------------------------------------------------------------
+# -- what can be set ----------------------------------------------------------------------------------
 
 
-def test_kinds_families_levels_and_weights_can_be_asked_for(bayeswise: Command, write: Write, tmp_path: Path) -> None:
+def test_kinds_families_levels_and_weights_can_be_set(bayeswise: Command, write: Write, tmp_path: Path) -> None:
     table = write(MIXED)
     facts = learned(
         bayeswise, table, "-t", "ill", "--count", "visits", "--text", "note", "--weight", "n", "--category", "id",
@@ -203,10 +203,12 @@ def test_null_words_delimiter_decimal_mark_and_encoding_can_be_named(
     assert max(bw.load(tmp_path / "m").sample(50)["größe"]) > 1.5
 
 
-# -- what is told -------------------------------------------------------------------------------------------
+# -- what is reported -------------------------------------------------------------------------------------------
 
 
-def test_invalid_values_and_rows_without_a_target_are_told(bayeswise: Command, write: Write, tmp_path: Path) -> None:
+def test_invalid_values_and_rows_without_a_target_are_reported(
+    bayeswise: Command, write: Write, tmp_path: Path
+) -> None:
     rows = "".join(f"{k % 9}.5,{'ab'[k % 2]}\n" for k in range(300))
     table = write(f"x,y\n{rows}3a,a\n1,\n2,\n")
     facts = learned(bayeswise, table, "-t", "y", "-o", tmp_path / "m")
@@ -217,7 +219,7 @@ def test_invalid_values_and_rows_without_a_target_are_told(bayeswise: Command, w
     assert "x: 1 of 303 cells are not numbers: '3a' (line 302); taken as missing" in page
 
 
-def test_a_single_class_is_told(bayeswise: Command, write: Write, tmp_path: Path) -> None:
+def test_a_single_class_is_reported(bayeswise: Command, write: Write, tmp_path: Path) -> None:
     page = bayeswise(
         "fit", write("x,y\n1,a\n2,a\n5,a\n"), "-t", "y", "--model", "naive-bayes", "-o", tmp_path / "m"
     ).out
@@ -323,7 +325,7 @@ def test_no_file_of_the_user_is_overwritten_by_mistake(bayeswise: Command, golf:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_a_full_disk_is_told(bayeswise: Command, golf: Path) -> None:
+def test_a_full_disk_is_reported(bayeswise: Command, golf: Path) -> None:
     answer = bayeswise("fit", golf, "-t", "play", "--model", "naive-bayes", "-o", "/dev/full")
     assert answer.code == 3
     assert "the disk is full" in answer.err
@@ -361,9 +363,9 @@ def test_help_is_grouped_by_what_every_model_has_columns_and_models(bayeswise: C
 def test_the_earlier_name_of_an_option_means_the_same_and_says_so_on_stderr(
     bayeswise: Command, golf: Path, tmp_path: Path
 ) -> None:
-    asked = ("fit", golf, "-t", "play", "--model", "logistic", "--prior", "student-t")
-    before = bayeswise(*asked, "--freedom=3", "--moderated", "-o", tmp_path / "before")
-    today = bayeswise(*asked, "--df", "3", "--marginalize", "-o", tmp_path / "today")
+    arguments = ("fit", golf, "-t", "play", "--model", "logistic", "--prior", "student-t")
+    before = bayeswise(*arguments, "--freedom=3", "--moderated", "-o", tmp_path / "before")
+    today = bayeswise(*arguments, "--df", "3", "--marginalize", "-o", tmp_path / "today")
     assert (before.code, today.code) == (0, 0), before.err + today.err
     assert "--freedom is now called --df" in before.err and "--moderated is now called --marginalize" in before.err
     assert "now called" not in today.err

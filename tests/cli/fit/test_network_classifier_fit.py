@@ -1,4 +1,4 @@
-"""`bayeswise fit --model tan` and its kin: networks of columns, fitted, inspected, merged and asked like any model."""
+"""`bayeswise fit --model tan` and related kinds: fitted, inspected, merged and used like any model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ NUMBERS = "size,colour,kind\n" + "".join(
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_network_is_fitted_saved_and_asked(kind: str, tmp_path: Path, bayeswise: Callable[..., Any]) -> None:
+def test_a_network_is_fitted_saved_and_queried(kind: str, tmp_path: Path, bayeswise: Callable[..., Any]) -> None:
     path = tmp_path / "play.bayeswise"
     fitted = bayeswise("fit", GOLF, "-t", "play", "-o", path, "--model", kind)
     assert fitted.code == 0, fitted.err
@@ -102,7 +102,7 @@ def test_what_has_no_say_or_no_meaning_is_refused(
     assert what in done.err
 
 
-def test_the_network_of_a_classifier_is_asked_and_drawn(tmp_path: Path, bayeswise: Callable[..., Any]) -> None:
+def test_the_network_of_a_classifier_is_queried_and_drawn(tmp_path: Path, bayeswise: Callable[..., Any]) -> None:
     path, svg = tmp_path / "play.bayeswise", tmp_path / "play.svg"
     bayeswise("fit", GOLF, "-t", "play", "-o", path, "--model", "tan")
     answer = bayeswise("network", "query", path, "play", "--given", "outlook=overcast", "--json")
@@ -119,12 +119,12 @@ def test_em_finds_the_tables_and_says_so(
     write: Callable[..., Path], tmp_path: Path, bayeswise: Callable[..., Any]
 ) -> None:
     path, golf = tmp_path / "play.bayeswise", Path(GOLF).read_text(encoding="utf-8")
-    holes = write(golf.replace("sunny,hot,", "sunny,,").replace(",strong,no", ",,no"))
-    done = bayeswise("fit", holes, "-t", "play", "-o", path, "--model", "tan", "--missing", "em", "--json")
+    with_missing = write(golf.replace("sunny,hot,", "sunny,,").replace(",strong,no", ",,no"))
+    done = bayeswise("fit", with_missing, "-t", "play", "-o", path, "--model", "tan", "--missing", "em", "--json")
     assert json.loads(done.out)["convention"] == "tan, laplace 1, em"
-    expected = bw.fit(str(holes), "play", model="tan", missing="em")
+    expected = bw.fit(str(with_missing), "play", model="tan", missing="em")
     assert bw.load(path).predict_proba(str(GOLF)).tolist() == expected.predict_proba(str(GOLF)).tolist()
-    wrong = bayeswise("fit", holes, "-t", "play", "-o", path, "--force", "--model", "aode", "--missing", "em")
+    wrong = bayeswise("fit", with_missing, "-t", "play", "-o", path, "--force", "--model", "aode", "--missing", "em")
     assert wrong.code == 2
     assert "Fix: choose another structure" in wrong.err
 

@@ -329,7 +329,7 @@ def test_a_target_that_never_varies_is_certain(bayeswise: Command, tmp_path: Pat
     assert set(answer.out.splitlines()[1:]) == {"3.0,0.0,3.0,3.0"}
 
 
-def test_a_single_row_leaves_nothing_to_tell_the_noise_from(bayeswise: Command, tmp_path: Path) -> None:
+def test_a_single_row_leaves_nothing_to_estimate_the_noise_from(bayeswise: Command, tmp_path: Path) -> None:
     table = tmp_path / "one.csv"
     table.write_text("x,y\n1,3\n")
     assert bayeswise("fit", table, "-t", "y", "--model", "linear", "-o", tmp_path / "m").code == 0

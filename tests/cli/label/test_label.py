@@ -44,8 +44,8 @@ def label(bayeswise: Command, pool: Path, tmp_path: Path) -> Command:
     """Label the pool with some lines of answers."""
 
     def call(*words: object, answers: str = "", session: str = "session") -> SimpleNamespace:
-        asked = ("label", pool, "-t", "play", "--classes", "no,yes", "-o", tmp_path / session, *words)
-        return bayeswise(*asked, stdin=answers.encode())
+        arguments = ("label", pool, "-t", "play", "--classes", "no,yes", "-o", tmp_path / session, *words)
+        return bayeswise(*arguments, stdin=answers.encode())
 
     return call
 
@@ -78,14 +78,14 @@ def test_keys_and_names_are_answers_and_the_files_hold_them(label: Command, tmp_
     assert model.class_weight.tolist() == again.class_weight.tolist() == [1.0, 2.0]
 
 
-def test_a_case_shows_its_cells_why_it_is_asked_and_the_keys(label: Command) -> None:
-    told = label(answers="1\n2\n" * 5, session="s").err
-    assert "of pool.csv" in told and "outlook" in told and "sunny" in told
-    assert "why: it was drawn at random, as long as a class has" in told
-    assert "why: its two most probable classes are closest" in told
-    assert "\n[1] no  [2] yes\n[s] skip  [d] don't know  [u] undo  [n] new class  [w] why  [q] quit\n" in told
-    assert "Saved: row " in told and " is no." in told
-    assert "cost per row: expected" in told and "measured" in told and "expected to save" in told
+def test_a_case_shows_its_cells_why_it_was_selected_and_the_keys(label: Command) -> None:
+    screen = label(answers="1\n2\n" * 5, session="s").err
+    assert "of pool.csv" in screen and "outlook" in screen and "sunny" in screen
+    assert "why: it was drawn at random, as long as a class has" in screen
+    assert "why: its two most probable classes are closest" in screen
+    assert "\n[1] no  [2] yes\n[s] skip  [d] don't know  [u] undo  [n] new class  [w] why  [q] quit\n" in screen
+    assert "Saved: row " in screen and " is no." in screen
+    assert "cost per row: expected" in screen and "measured" in screen and "expected to save" in screen
 
 
 def test_a_session_goes_on_where_it_was_left_and_repeats_nothing(label: Command, tmp_path: Path) -> None:
@@ -113,10 +113,10 @@ def test_undo_takes_answers_back_also_those_of_an_earlier_sitting(label: Command
 
 def test_skipped_rows_come_again_at_the_end_and_unknown_ones_never(label: Command) -> None:
     answer = label("--json", answers="s\nd\n" + "1\n" * 20)
-    asked = [line["ask"]["row"] for line in lines_of(answer) if "ask" in line]
-    skipped, unknown = asked[:2]
-    assert asked[-1] == skipped and asked.count(unknown) == 1
-    assert len(asked) == 15
+    queried = [line["ask"]["row"] for line in lines_of(answer) if "ask" in line]
+    skipped, unknown = queried[:2]
+    assert queried[-1] == skipped and queried.count(unknown) == 1
+    assert len(queried) == 15
     assert lines_of(answer)[-1]["end"] == {
         "reason": "Every row has been shown.",
         "n_labels": 13,
@@ -146,8 +146,8 @@ def test_a_new_class_can_be_named_and_emoji_are_letters(label: Command, tmp_path
 
 
 def test_why_shows_what_each_column_says(label: Command) -> None:
-    told = label(answers="1\n2\nw\n").err
-    assert "Why" in told and "factor" in told
+    screen = label(answers="1\n2\nw\n").err
+    assert "Why" in screen and "factor" in screen
 
 
 def test_labels_that_the_pool_has_are_learned_first(bayeswise: Command, golf: Path, tmp_path: Path) -> None:
@@ -155,8 +155,8 @@ def test_labels_that_the_pool_has_are_learned_first(bayeswise: Command, golf: Pa
     some = [row if k < 6 else row.rsplit(",", 1)[0] + "," for k, row in enumerate(rows)]
     (tmp_path / "some.csv").write_text("\n".join([header, *some]) + "\n")
     answer = bayeswise("label", tmp_path / "some.csv", "-t", "play", "-o", tmp_path / "s", "--json", stdin=b"1\n")
-    asked = [line["ask"]["row"] for line in lines_of(answer) if "ask" in line]
-    assert all(row > 6 for row in asked)
+    queried = [line["ask"]["row"] for line in lines_of(answer) if "ask" in line]
+    assert all(row > 6 for row in queried)
     assert len(labelled(tmp_path / "s")) == 7
 
 
@@ -208,8 +208,8 @@ def test_a_row_drawn_by_chance_ends_no_session_where_another_is_worth_its_price(
     (tmp_path / "pool.csv").write_text("x\n" + "\n".join(map(str, x)) + "\n")
     words = ("-t", "y", "--classes", "a,b", "-o", tmp_path / "s", "--random-share", 0.5, "--price", 0.05, "--json")
     answer = bayeswise("label", tmp_path / "pool.csv", *words, stdin=b"1\n2\n" * 3 + b"1\n")
-    asked = [line["ask"] for line in lines_of(answer) if "ask" in line]
-    assert len(asked) == 8 and "drawn at random" in asked[7]["why"]
+    queried = [line["ask"] for line in lines_of(answer) if "ask" in line]
+    assert len(queried) == 8 and "drawn at random" in queried[7]["why"]
     assert lines_of(answer)[-1]["end"]["reason"] == "Stopped."
 
 
@@ -242,7 +242,7 @@ def test_another_target_classes_too_few_and_standard_input_are_refused(
     assert not (tmp_path / "new").exists()
 
 
-def test_a_line_that_was_cut_off_is_taken_away_and_damage_is_told(label: Command, tmp_path: Path) -> None:
+def test_a_truncated_line_is_dropped_and_damage_is_reported(label: Command, tmp_path: Path) -> None:
     label(answers="1\n2\n1\n")
     journal = tmp_path / "session" / "journal"
     whole = journal.read_bytes()
@@ -303,7 +303,7 @@ def reply(process: subprocess.Popen[bytes], text: bytes) -> None:
     process.stdin.flush()
 
 
-def told(process: subprocess.Popen[bytes]) -> dict[str, Any]:
+def line_from(process: subprocess.Popen[bytes]) -> dict[str, Any]:
     assert process.stdout is not None
     found: dict[str, Any] = json.loads(process.stdout.readline())
     return found
@@ -316,11 +316,11 @@ def test_a_kill_loses_no_confirmed_answer_and_no_row_is_asked_twice(pool: Path, 
         process = started(pool, tmp_path / "s")
         try:
             for k in range(3):
-                row = told(process)["ask"]["row"]
+                row = line_from(process)["ask"]["row"]
                 assert row not in confirmed
                 answer = ["no", "yes"][(sitting + k) % 2]
                 reply(process, answer.encode() + b"\n")
-                assert told(process)["saved"] == {"row": row, "label": answer}
+                assert line_from(process)["saved"] == {"row": row, "label": answer}
                 confirmed[row] = answer
             reply(process, b"1\n")  # and killed before anybody reads whether it was saved
         finally:
@@ -338,10 +338,10 @@ def test_ctrl_c_saves_the_table_and_the_model_and_a_second_process_is_refused(
 ) -> None:
     process = started(pool, tmp_path / "s")
     try:
-        told(process)
+        line_from(process)
         reply(process, b"no\n")
-        assert "saved" in told(process)
-        told(process)
+        assert "saved" in line_from(process)
+        line_from(process)
         second = bayeswise("label", pool, "-t", "play", "--classes", "no,yes", "-o", tmp_path / "s", stdin=b"1\n")
         assert second.code == 2 and "another process" in second.err
         process.send_signal(signal.SIGINT)

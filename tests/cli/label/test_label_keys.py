@@ -15,7 +15,7 @@ from rich.cells import cell_len
 
 import bayeswise as bw
 from bayeswise.cli.commands.label.keys import COMMANDS, Keys
-from tests.cli.label.test_label import START, posix, reply, started, told
+from tests.cli.label.test_label import START, line_from, posix, reply, started
 
 Command = Callable[..., SimpleNamespace]
 
@@ -30,8 +30,8 @@ def pool(tmp_path: Path) -> Path:
 @pytest.fixture
 def label(bayeswise: Command, pool: Path, tmp_path: Path) -> Command:
     def call(classes: str, answers: str, *words: object) -> SimpleNamespace:
-        asked = ("label", pool, "-t", "y", "--classes", classes, "-o", tmp_path / "s", *words)
-        return bayeswise(*asked, stdin=answers.encode())
+        arguments = ("label", pool, "-t", "y", "--classes", classes, "-o", tmp_path / "s", *words)
+        return bayeswise(*arguments, stdin=answers.encode())
 
     return call
 
@@ -98,8 +98,8 @@ def test_no_line_of_a_screen_is_wider_than_the_terminal(
     classes = ",".join(f"class number {k}" for k in range(12)) + ",日本語"
     words = ("label", tmp_path / "pool.csv", "-t", "y", "--classes", classes, "-o", tmp_path / "s")
     kinds = ("--category", "text", "--category", "other")
-    told = bayeswise(*words, *kinds, stdin=b"1\n2\n3\nx x\n4\n").err.split("\n\nStopped.")[0]
-    screens = [line for line in told.splitlines() if not line.startswith("Saved")]
+    shown = bayeswise(*words, *kinds, stdin=b"1\n2\n3\nx x\n4\n").err.split("\n\nStopped.")[0]
+    screens = [line for line in shown.splitlines() if not line.startswith("Saved")]
     assert len(screens) > 40
     assert max(map(cell_len, screens)) <= width
 
@@ -108,7 +108,7 @@ def test_no_line_of_a_screen_is_wider_than_the_terminal(
 def test_an_answer_to_a_journal_that_was_deleted_is_not_confirmed(pool: Path, tmp_path: Path) -> None:
     process = started(pool, tmp_path / "s")
     try:
-        assert "ask" in told(process)
+        assert "ask" in line_from(process)
         (tmp_path / "s" / "journal").unlink()
         reply(process, b"1\n")
         assert process.wait(20) == 3

@@ -87,7 +87,7 @@ def test_all_kinds_of_classes_are_compared() -> None:
     assert "linear" not in names_of_classifiers() and {"auto", "logistic", "aode"} <= set(names_of_classifiers())
 
 
-def test_models_that_cannot_be_told_apart_are_as_good() -> None:
+def test_models_that_cannot_be_distinguished_are_equally_good() -> None:
     generator = np.random.default_rng(1)
     rows = {"x": generator.normal(size=100).tolist(), "y": generator.integers(0, 2, 100).astype(str).tolist()}
     found = compare_models(rows, "y", models=["naive-bayes", "logistic"])

@@ -135,7 +135,7 @@ def test_a_row_that_is_not_there_is_refused(bayeswise: Command, golf_model: Path
     assert bayeswise("explain", golf_model, golf, "--row-number", "0").code == 2
 
 
-def test_text_where_a_number_belongs_is_an_error_typed_and_told_in_a_table(
+def test_text_in_a_number_column_is_an_error_when_typed_and_a_note_in_a_table(
     bayeswise: Command, write: Write, tmp_path: Path
 ) -> None:
     bayeswise("fit", write("x,y\n1,a\n2,a\n5,b\n7,b\n"), "-t", "y", "--model", "naive-bayes", "-o", tmp_path / "m")
@@ -148,7 +148,7 @@ def test_text_where_a_number_belongs_is_an_error_typed_and_told_in_a_table(
     assert "x: 'many' (line 3) is not a number; taken as missing." in table.err
 
 
-def test_a_column_that_the_model_ignores_is_told(bayeswise: Command, golf_model: Path) -> None:
+def test_a_column_that_the_model_ignores_is_named(bayeswise: Command, golf_model: Path) -> None:
     answer = bayeswise("explain", golf_model, "--row", "wind=weak", "play=yes")
     assert answer.code == 0
     assert "play: the model does not use this column." in answer.err
@@ -162,7 +162,7 @@ def test_bars_fit_a_terminal_of_80_columns(
     assert max(map(cell_len, page.splitlines())) <= 80
 
 
-def test_a_number_too_far_out_is_not_mended_by_smoothing(bayeswise: Command, write: Write, tmp_path: Path) -> None:
+def test_smoothing_does_not_help_with_an_extreme_number(bayeswise: Command, write: Write, tmp_path: Path) -> None:
     table, model = write("x,y\n1,a\n2,a\n3,b\n5,b\n"), tmp_path / "m.bayeswise"
     bw.fit(str(table), target="y", kinds={"x": "number"}, model="naive-bayes").save(model)
     answer = bayeswise("explain", model, "--row", "x=1e200")

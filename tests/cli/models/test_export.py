@@ -77,7 +77,7 @@ def test_json_holds_the_query(bayeswise: Command, loan: Path) -> None:
     assert found["sql"] == bw.load(loan).to_sql("bigquery")
 
 
-def test_no_columns_are_kept_if_none_are_wanted(bayeswise: Command, loan: Path) -> None:
+def test_no_columns_are_kept_if_none_are_selected(bayeswise: Command, loan: Path) -> None:
     import sqlglot
 
     query = bayeswise("export", loan, "--sql", "duckdb", "--columns", "none").out

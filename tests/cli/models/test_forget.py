@@ -60,7 +60,7 @@ def test_rows_that_were_never_learned_are_refused_and_nothing_is_written(
     assert partials() == []
 
 
-def test_rows_without_a_target_are_told(bayeswise: Command, golf_model: Path, write: Write, tmp_path: Path) -> None:
+def test_rows_without_a_target_are_reported(bayeswise: Command, golf_model: Path, write: Write, tmp_path: Path) -> None:
     rows = write("outlook,temperature,humidity,wind,play\nsunny,hot,high,weak,no\nsunny,hot,high,weak,\n")
     page = bayeswise("forget", golf_model, rows, "-o", tmp_path / "new").out
     assert "Forgot 1 row of table.csv." in page
@@ -77,7 +77,7 @@ def test_a_table_without_the_target_is_refused(
     assert "'play'" in answer.err
 
 
-def test_weighted_rows_are_told_by_weight(bayeswise: Command, write: Write, tmp_path: Path) -> None:
+def test_weighted_rows_are_reported_by_weight(bayeswise: Command, write: Write, tmp_path: Path) -> None:
     table = write("x,n,y\n1,2.5,a\n2,1,a\n5,2,b\n7,1,b\n")
     bayeswise("fit", table, "-t", "y", "--model", "naive-bayes", "--weight", "n", "-o", tmp_path / "m")
     page = bayeswise("forget", tmp_path / "m", write("x,n,y\n1,2.5,a\n", "gone.csv"), "-o", tmp_path / "new").out

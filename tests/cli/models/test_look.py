@@ -78,7 +78,7 @@ def test_without_a_target_there_are_no_classes(look: Callable[..., dict[str, Any
     assert (report["target"], report["classes"]) == (None, {})
 
 
-def test_kinds_can_be_asked_for(look: Callable[..., dict[str, Any]], file: Callable[[str], Path]) -> None:
+def test_kinds_can_be_set(look: Callable[..., dict[str, Any]], file: Callable[[str], Path]) -> None:
     rows = [f"{k % 3},{k % 4},{k % 5},remark {k % 2},{'SML'[k % 3]},{k % 2},a{k},{'pq'[k % 2]}\n" for k in range(30)]
     path = file("zip,visits,score,remark,size,flag,id,y\n" + "".join(rows))
     report = look(
@@ -112,7 +112,7 @@ def test_an_id_is_ignored_with_the_way_to_keep_it(
     )
 
 
-def test_a_copy_of_the_target_is_told_with_its_remedy(
+def test_a_copy_of_the_target_is_reported_with_its_remedy(
     look: Callable[..., dict[str, Any]], file: Callable[[str], Path]
 ) -> None:
     rows = "".join(f"{k % 3},{'XYZ'[k % 3]},{k % 5},{'abc'[k % 3]}\n" for k in range(45))
@@ -121,7 +121,7 @@ def test_a_copy_of_the_target_is_told_with_its_remedy(
     assert all("copies the target" in found["what"] and "--ignore" in found["fix"] for found in report["warnings"])
 
 
-def test_a_column_whose_values_decide_the_class_is_told(
+def test_a_column_whose_values_decide_the_class_is_reported(
     look: Callable[..., dict[str, Any]], file: Callable[[str], Path]
 ) -> None:
     rows = "".join(f"town{k % 6},{'ab'[k % 6 > 2]}\n" for k in range(60))

@@ -274,10 +274,10 @@ def test_json_has_no_infinity(bayeswise: Command, write: Write, tmp_path: Path) 
     assert json.loads(answer.out)["rows"][0]["log_evidence"] == "-inf"
 
 
-# -- what is told and refused -------------------------------------------------------------------------------
+# -- what is reported and refused -------------------------------------------------------------------------------
 
 
-def test_missing_unseen_and_stray_cells_are_counted(bayeswise: Command, write: Write, tmp_path: Path) -> None:
+def test_missing_unseen_and_invalid_cells_are_counted(bayeswise: Command, write: Write, tmp_path: Path) -> None:
     train = write("x,c,y\n" + "".join(f"{k % 7}.5,{'uvw'[k % 3]},{'ab'[k % 2]}\n" for k in range(60)))
     bayeswise("fit", train, "-t", "y", "--model", "naive-bayes", "-o", tmp_path / "m")
     new = write("x,c\n" + "1,u\n" * 300 + "3a,u\n,zzz\nNA,\n", "new.csv")

@@ -1,4 +1,4 @@
-"""predict and decide score each batch once, whatever is asked about its rows."""
+"""predict and decide score each batch once, whatever is computed from its rows."""
 
 from __future__ import annotations
 

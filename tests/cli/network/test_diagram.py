@@ -10,7 +10,7 @@ from types import SimpleNamespace
 import pytest
 
 from bayeswise.diagrams import InfluenceDiagram
-from tests.diagram_cases import medical, oil
+from tests.cases.diagram_cases import medical, oil
 from tests.paths import EXAMPLES
 
 Command = Callable[..., SimpleNamespace]
@@ -99,7 +99,7 @@ def test_pictures_are_written_beside_the_answer(bayeswise: Command, tmp_path: Pa
         (("show", OIL, "--given", "test=yes"), 2, "changes the picture only"),
     ],
 )
-def test_mistakes_are_told_with_their_exit_code(bayeswise: Command, words: object, code: int, said: str) -> None:
+def test_mistakes_are_reported_with_their_exit_code(bayeswise: Command, words: object, code: int, said: str) -> None:
     answer = bayeswise("diagram", *words)  # type: ignore[misc]
     assert answer.code == code
     assert said in answer.err
@@ -131,7 +131,7 @@ def test_attitudes_to_risk_are_typed(bayeswise: Command) -> None:
     assert bayeswise("diagram", "solve", OIL, "--risk-tolerance", "9", "--utility-points", "0:0,1:1").code == 2
 
 
-def test_a_weight_is_asked_about_instead_of_an_entry(bayeswise: Command, tmp_path: Path) -> None:
+def test_sensitivity_to_a_weight_instead_of_an_entry(bayeswise: Command, tmp_path: Path) -> None:
     (tmp_path / "d.toml").write_text(
         '[decision.go]\noptions = ["yes", "no"]\n'
         '[utility.joy]\nparents = ["go"]\ntable = [1, 0]\nattribute = "joy"\n'

@@ -8,9 +8,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from network_cases import asia
 
 from bayeswise.networks import BeliefNetwork, Node
+from tests.cases.network_cases import asia
 
 Command = Callable[..., SimpleNamespace]
 
@@ -55,7 +55,7 @@ def test_a_belief_that_shall_hold_is_what_is_believed_afterwards(bayeswise: Comm
     assert together["cancer"]["yes"] == pytest.approx(posterior["cancer"]["yes"], abs=1e-15)
 
 
-def test_mistakes_are_told_with_their_exit_code(bayeswise: Command, file: Path) -> None:
+def test_mistakes_are_reported_with_their_exit_code(bayeswise: Command, file: Path) -> None:
     assert bayeswise("network", "query", file, "cancr").code == 2
     answer = bayeswise("network", "query", file, "cancer", "--given", "tuberculosis=yes", "either=no")
     assert answer.code == 4
@@ -101,7 +101,7 @@ def test_a_drawing_is_not_json(bayeswise: Command, file: Path, drawing: list[str
     assert "--json lists the nodes" in answer.err
 
 
-def test_explain_tells_weights_conflict_and_what_to_ask(bayeswise: Command, file: Path) -> None:
+def test_explain_shows_weights_conflict_and_what_to_observe_next(bayeswise: Command, file: Path) -> None:
     words = ("network", "explain", file, "cancer", "--state", "yes", "--given", "visit=yes", "dyspnoea=yes")
     answer = bayeswise(*words, "--sensitivity", "2")
     assert answer.code == 0
@@ -131,7 +131,7 @@ def test_sampled_answers_have_error_bars(bayeswise: Command, file: Path) -> None
     assert bayeswise("network", "query", file, "--method", "gibbs").code == 2
 
 
-def test_a_network_in_a_model_file_is_asked_like_any_other(bayeswise: Command, file: Path) -> None:
+def test_a_network_in_a_model_file_is_queried_like_any_other(bayeswise: Command, file: Path) -> None:
     model = file.with_suffix(".bayeswise")
     assert bayeswise("network", "convert", file, model).code == 0
     assert bayeswise("network", "show", model).out == bayeswise("network", "show", file).out
@@ -158,11 +158,11 @@ def test_edges_are_shown_as_strong_as_the_rows_of_a_table_make_them(bayeswise: C
     table, drawing = file.with_suffix(".csv"), file.with_suffix(".svg")
     lines = [",".join(rows), *(",".join(map(str, row)) for row in zip(*rows.values(), strict=True))]
     table.write_text("\n".join(lines), encoding="utf-8")
-    told = bayeswise("network", "show", file, "--strengths", table).out.splitlines()
-    bars = [line for line in told if " -> " in line]
+    printed = bayeswise("network", "show", file, "--strengths", table).out.splitlines()
+    bars = [line for line in printed if " -> " in line]
     assert len(bars) == len(asia().edges)
     assert bars[0].count("\N{FULL BLOCK}") == 20
-    assert "bars: what the score loses without the edge" in told
+    assert "bars: what the score loses without the edge" in printed
     facts = json.loads(bayeswise("network", "show", file, "--strengths", table, "--json").out)
     strongest = facts["strengths"][0]
     assert bars[0].strip().startswith(f"{strongest['parent']} -> {strongest['child']}")

@@ -8,9 +8,9 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from network_cases import asia
 
 from bayeswise.networks import BeliefNetwork, Node
+from tests.cases.network_cases import asia
 
 Command = Callable[..., SimpleNamespace]
 
@@ -52,7 +52,7 @@ def test_an_edit_writes_the_network_that_python_makes(
     assert BeliefNetwork.read(tmp_path / "new.bif") == expected
 
 
-def test_what_was_written_is_told_as_json(bayeswise: Command, file: Path, tmp_path: Path) -> None:
+def test_what_was_written_is_reported_as_json(bayeswise: Command, file: Path, tmp_path: Path) -> None:
     done = bayeswise("network", "edit", file, "-o", tmp_path / "new.uai", "--remove-node", "x-ray", "--json")
     facts = json.loads(done.out)
     assert {node["name"] for node in facts["nodes"]} == {*asia()} - {"x-ray"}

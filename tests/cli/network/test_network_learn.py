@@ -9,9 +9,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from network_cases import asia
 
 from bayeswise.networks import BeliefNetwork
+from tests.cases.network_cases import asia
 
 Command = Callable[..., SimpleNamespace]
 
@@ -101,7 +101,7 @@ def test_em_fills_the_tables_of_a_given_graph_and_finds_hidden_nodes(bayeswise: 
     assert (lonely.code, "add --graph" in lonely.err) == (2, True)
 
 
-def test_strengths_are_told_for_each_edge(bayeswise: Command, table: Path, tmp_path: Path) -> None:
+def test_strengths_are_reported_for_each_edge(bayeswise: Command, table: Path, tmp_path: Path) -> None:
     words = ["network", "learn", table, "-o", tmp_path / "out.bif", "--strengths", "--resamples", 10]
     answer = bayeswise(*words, "--averaged", "--score", "bdeu", "--json")
     facts = json.loads(answer.out)

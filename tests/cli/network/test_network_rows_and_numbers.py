@@ -9,11 +9,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from network_cases import asia
 
 import bayeswise as bw
 from bayeswise.networks import Node
 from bayeswise.networks.mixed import GaussianNode, MixedNetwork
+from tests.cases.network_cases import asia
 
 Command = Callable[..., SimpleNamespace]
 

@@ -229,7 +229,7 @@ def test_the_newsvendor_shares_a_capacity_at_the_least_cost() -> None:
             assert risk(tight) <= risk(moved) + 1e-9
 
 
-# -- limits and doubts ----------------------------------------------------------------------------------------
+# -- limits and uncertainty ----------------------------------------------------------------------------------------
 
 
 def test_several_limits_are_solved_like_an_assignment() -> None:
@@ -249,7 +249,7 @@ def test_several_limits_are_solved_like_an_assignment() -> None:
     assert np.count_nonzero(limited.best == 3) <= 4 and np.count_nonzero(limited.best == 0) <= 6
 
 
-def test_the_doubt_about_a_decision_shrinks_with_what_is_known() -> None:
+def test_the_uncertainty_of_a_decision_shrinks_with_what_is_known() -> None:
     generator = np.random.default_rng(5)
     costs = {"act": {"y": 0, "n": 5}, "wait": {"y": 2, "n": 0}, "ask": 1.2}
     few, many = (generator.beta([0.7 * n, 0.8 * n], [0.3 * n, 0.2 * n], (4000, 2)) for n in (8, 8000))

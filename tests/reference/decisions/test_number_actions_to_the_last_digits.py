@@ -59,6 +59,6 @@ def test_an_expectation_that_does_not_exist_is_refused() -> None:
         (lambda: newsvendor([norm()], under=[1], over=[1], capacity=float("nan")), ParameterError, "capacity is nan"),
     ],
 )
-def test_what_makes_no_sense_is_told(ask: Any, error: type[bw.BayeswiseError], message: str) -> None:
+def test_invalid_arguments_are_refused(ask: Any, error: type[bw.BayeswiseError], message: str) -> None:
     with pytest.raises(error, match=message):
         ask()

@@ -47,7 +47,7 @@ def test_two_limits_on_a_hundred_thousand_rows_are_a_matter_of_a_second() -> Non
     found = within_capacity(decisions, {"ask": 0.05, "bin": 0.02})
     assert time.process_time() - start < 5.0  # the linear program took half a minute
     assert np.bincount(found.decisions.best).tolist() == [2000, 93000, 5000]
-    order = np.argsort(-spam)  # who is surely spam is binned, the next ones are asked about
+    order = np.argsort(-spam)  # the surest spam is binned, the user is asked about the next
     assert (found.decisions.best[order[:2000]] == 0).all()
     assert (found.decisions.best[order[2000:7000]] == 2).all()
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
-from tests.diagram_cases import best_by_rollback, chain, tiger
+from tests.cases.diagram_cases import best_by_rollback, chain, tiger
 
 
 def unseen(n_steps: int) -> InfluenceDiagram:

@@ -9,7 +9,7 @@ import pytest
 
 from bayeswise.diagrams import InfluenceDiagram, Utility
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
-from tests.diagram_cases import (
+from tests.cases.diagram_cases import (
     best_by_enumeration,
     best_by_rollback,
     cases,
@@ -89,7 +89,7 @@ def test_evidence_is_known_before_everything_else(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [*range(5_000, 5_060), 30_323])  # the last one: nothing is left in the middle of a sum
-def test_evidence_on_any_nodes_is_reckoned_or_refused(seed: int) -> None:
+def test_evidence_on_any_nodes_is_evaluated_or_refused(seed: int) -> None:
     generator = np.random.default_rng(seed)
     n_nodes, n_decisions = int(generator.integers(4, 8)), int(generator.integers(1, 4))
     diagram = random_diagram(seed, n_nodes, n_decisions, zeros=float(generator.choice([0.0, 0.3])))

@@ -9,7 +9,7 @@ import pytest
 
 from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
 from benchmarks.pyagrum_twins import diagram_twin
-from tests.diagram_cases import best_by_rollback, chain, medical, oil, random_diagram
+from tests.cases.diagram_cases import best_by_rollback, chain, medical, oil, random_diagram
 
 gum = pytest.importorskip("pyagrum")
 

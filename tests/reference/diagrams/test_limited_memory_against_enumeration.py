@@ -8,7 +8,7 @@ import pytest
 
 from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
 from bayeswise.diagrams.solving import limited
-from tests.diagram_cases import best_of_all_policies, pigs, random_diagram, random_limited
+from tests.cases.diagram_cases import best_of_all_policies, pigs, random_diagram, random_limited
 from tests.paths import EXAMPLES
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from bayeswise.diagrams import Chance, Decision, Exponential, InfluenceDiagram, PiecewiseLinear, Utility
 from bayeswise.diagrams.attitude import Attitude
-from tests.diagram_cases import best_of_all_policies, oil, random_diagram, random_limited
+from tests.cases.diagram_cases import best_of_all_policies, oil, random_diagram, random_limited
 
 ATTITUDES: list[Attitude] = [
     Exponential(2.0),

@@ -121,7 +121,7 @@ def test_the_pooled_variance_divides_by_rows_less_groups() -> None:
     assert Scatter.of(values, groups, 2).within_covariance("n-K").tolist() == [[10.0 / 3.0]]
 
 
-def test_a_variance_of_one_row_with_divisor_n_minus_1_is_refused_or_answered_as_told() -> None:
+def test_a_variance_of_one_row_with_divisor_n_minus_1_is_refused_or_the_given_value() -> None:
     moments = Moments.of(np.array([[4.0]]))
     with pytest.raises(TooFewRowsError, match="n-1"):
         moments.variance("n-1")

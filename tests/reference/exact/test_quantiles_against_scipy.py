@@ -47,7 +47,7 @@ def test_the_share_of_a_beta_below_a_value_is_right_to_twelve_digits(a: float, b
 
 
 @given(st.floats(0.05, 1e4), st.floats(0.05, 1e4), st.floats(1e-6, 1.0 - 1e-6))
-def test_the_share_below_a_quantile_is_the_one_that_was_asked_for(a: float, b: float, p: float) -> None:
+def test_the_share_below_a_quantile_is_the_requested_one(a: float, b: float, p: float) -> None:
     at = beta_quantile(a, b, p)
     below, above = beta_share(a, b, math.nextafter(at, 0.0)), beta_share(a, b, math.nextafter(at, 1.0))
     assert below - 1e-9 <= p <= above + 1e-9

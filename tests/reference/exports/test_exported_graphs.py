@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import bayeswise as bw
-from tests.export_cases import CASES, EXAMPLES, REGRESSIONS, decided_in, mixed
+from tests.cases.export_cases import CASES, EXAMPLES, REGRESSIONS, decided_in, mixed
 
 onnxruntime = pytest.importorskip("onnxruntime")
 onnxruntime.disable_telemetry_events()

@@ -14,8 +14,8 @@ import bayeswise as bw
 from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.models.calibrated import CalibratedModel
 from bayeswise.posteriors.calibration_maps import AsItIs, Platt, Temperature
+from tests.cases.export_cases import CASES, EXAMPLES, REGRESSIONS, decided_in, example, mixed, posterior_in
 from tests.databases import Database, Duck, Lite, Postgres
-from tests.export_cases import CASES, EXAMPLES, REGRESSIONS, decided_in, example, mixed, posterior_in
 
 TOLERANCE = 1e-12
 

@@ -107,9 +107,9 @@ def test_arcs_that_say_nothing_do_not_pay_and_those_that_do_are_kept() -> None:
 
 
 def test_rows_with_a_missing_value_are_left_out_of_their_families() -> None:
-    holes = {name: [*column, None] for name, column in TABLE.items()}
+    with_missing = {name: [*column, None] for name, column in TABLE.items()}
     network = FamilyCounts.of(TABLE, ARCS).network()
-    assert description_length(coded(network, holes)).bits == pytest.approx(
+    assert description_length(coded(network, with_missing)).bits == pytest.approx(
         description_length(coded(network, TABLE)).bits
     )
 

@@ -159,7 +159,7 @@ def test_estimators_fit_and_predict_in_other_processes(estimator: Any) -> None:
     assert np.array_equal(here, others)
 
 
-def test_fishers_projection_is_a_frame_where_that_is_asked_for() -> None:
+def test_fishers_projection_is_a_frame_on_request() -> None:
     projected = bw.GaussianBayes().set_output(transform="pandas").fit(X, Y).transform(X)
     assert projected.columns.tolist() == ["gaussianbayes0", "gaussianbayes1"]
 

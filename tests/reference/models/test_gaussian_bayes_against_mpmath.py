@@ -116,9 +116,9 @@ def test_a_normal_inverse_wishart_prior_is_updated_by_the_book() -> None:
 def test_missing_cells_are_integrated_out() -> None:
     rows, _ = table(0.0)
     model = fit(rows, "y")
-    holes = [{"u": row["u"], "v": None} for row in rows]
+    with_missing = [{"u": row["u"], "v": None} for row in rows]
     mean, covariance = model.means, model.covariances
-    for k, row in enumerate(holes):
+    for k, row in enumerate(with_missing):
         u = mpmath.mpf(row["u"])
         joint = [mpmath.npdf(u, mean[s, 0], mpmath.sqrt(mpmath.mpf(covariance[s, 0, 0]))) / 2 for s in range(2)]
         expected = [float(each / (joint[0] + joint[1])) for each in joint]

@@ -76,8 +76,8 @@ def test_a_row_of_weight_two_is_two_rows() -> None:
 
 def test_members_that_say_nothing_leave_the_shares_of_the_classes() -> None:
     classes = np.log([0.9, 0.1])
-    told = np.log(np.array([[[0.9, 0.1]], [[0.9, 0.1]]]))
-    answer = np.exp(LogLinear(power=0.4, least=1e-9).log_pool(told, np.array([0.5, 0.5]), classes))
+    log_members = np.log(np.array([[[0.9, 0.1]], [[0.9, 0.1]]]))
+    answer = np.exp(LogLinear(power=0.4, least=1e-9).log_pool(log_members, np.array([0.5, 0.5]), classes))
     assert answer[0].tolist() == pytest.approx([0.9, 0.1], abs=1e-8)
 
 

@@ -125,7 +125,7 @@ def test_rows_come_and_go_to_the_last_byte_with_their_pairs() -> None:
     )
 
 
-def test_many_rows_let_the_pairs_go_unless_they_are_asked_for() -> None:
+def test_many_rows_drop_the_pairs_unless_they_are_requested() -> None:
     generator = np.random.default_rng(0)
     y = generator.integers(0, 2, 40_000)
     X = np.repeat(generator.normal(size=(40_000, 1)) + y[:, None], 3, axis=1)

@@ -7,10 +7,10 @@ import math
 
 import numpy as np
 import pytest
-from network_cases import asia, random_network
 
 from bayeswise.foundation.errors import NetworkError, ParameterError
 from bayeswise.networks import BeliefNetwork, Node
+from tests.cases.network_cases import asia, random_network
 
 
 def joint(network: BeliefNetwork) -> dict[tuple[object, ...], float]:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from network_cases import pyagrum_learner
 from scipy.special import gammaln
 
 from bayeswise import _kernels
@@ -19,6 +18,7 @@ from bayeswise.networks.learning import Scores, best_graph, fit_tables, hill_cli
 from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.column_states import MOST_LEVELS
 from bayeswise.tables.schema.labels import Vocabulary
+from tests.cases.network_cases import pyagrum_learner
 
 EVERY_SCORE = pytest.mark.parametrize("score", ["bic", "aic", "bdeu", "k2"])
 
@@ -100,9 +100,9 @@ def test_em_takes_wide_columns() -> None:
     rows = wide_rows(4, n_levels=300, n_rows=500)
     codes = rows.codes.copy()
     codes[::5, 1] = -1
-    holes = CodedRows(rows.names, rows.states, codes)
+    with_missing = CodedRows(rows.names, rows.states, codes)
     graph = {"region": ["place"], "sign": ["region"]}
-    found = fit_tables(holes, graph, prior="m-estimate", smoothing=1.0, starts=1, tolerance=1e-12).network
+    found = fit_tables(with_missing, graph, prior="m-estimate", smoothing=1.0, starts=1, tolerance=1e-12).network
     region, sign = found.table("region"), found.table("sign")
     counts = np.full(region.shape, 1.0 / 3.0)  # what is imagined, then what each row lets us expect
     for place, seen, reported, _ in codes.tolist():

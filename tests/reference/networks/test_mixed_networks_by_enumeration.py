@@ -14,7 +14,7 @@ from scipy.stats import multivariate_normal, norm
 from bayeswise.foundation.errors import NetworkError, ParameterError, TooLargeError
 from bayeswise.networks import Node
 from bayeswise.networks.mixed import GaussianNode, MixedNetwork, NormalMixture
-from tests.network_cases import random_mixed_network
+from tests.cases.network_cases import random_mixed_network
 
 
 def joint_normal(network: MixedNetwork, states: dict[str, Any]) -> tuple[np.ndarray, np.ndarray]:

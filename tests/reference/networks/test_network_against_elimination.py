@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from network_cases import eliminated, random_network
 
 from bayeswise.networks import BeliefNetwork
+from tests.cases.network_cases import eliminated, random_network
 from tests.paths import PUBLIC_NETWORKS
 
 

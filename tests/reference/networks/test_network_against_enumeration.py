@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 import pytest
-from network_cases import joint_by_enumeration, random_network, summed
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError
+from tests.cases.network_cases import joint_by_enumeration, random_network, summed
 
 CLOSE = 1e-12
 

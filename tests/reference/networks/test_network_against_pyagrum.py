@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from network_cases import asia, random_network
 
 from bayeswise.networks import BeliefNetwork
+from tests.cases.network_cases import asia, random_network
 from tests.paths import PUBLIC_NETWORKS
 
 gum = pytest.importorskip("pyagrum")

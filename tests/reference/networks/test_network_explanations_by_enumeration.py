@@ -9,13 +9,13 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from network_cases import asia, joint_by_enumeration, random_network, summed
 
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import BeliefNetwork, Node
 from bayeswise.networks.explaining.account import entropy
 from bayeswise.networks.explaining.sensitivity import Sensitivity
 from bayeswise.render.numbers import percent
+from tests.cases.network_cases import asia, joint_by_enumeration, random_network, summed
 
 
 def possible_evidence(network: BeliefNetwork, seed: int) -> dict[str, object]:

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-from network_cases import random_network
 
 from bayeswise.networks import BeliefNetwork
+from tests.cases.network_cases import random_network
 
 readwrite: Any = pytest.importorskip("pgmpy.readwrite", reason="pgmpy reads and writes networks: pip install pgmpy")
 

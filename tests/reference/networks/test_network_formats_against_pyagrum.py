@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from network_cases import asia
 
 from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
 from bayeswise.foundation.errors import KindError, NetworkError, ParameterError, SourceError
 from bayeswise.networks import BeliefNetwork, Node, NoisyMax, formats
 from bayeswise.networks.formats.uai import parse_evidence
+from tests.cases.network_cases import asia
 
 gum: Any = pytest.importorskip("pyagrum")
 

@@ -6,11 +6,11 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from network_cases import asia, random_network
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, TooFewRowsError, TooLargeError
 from bayeswise.foundation.threads import limit_threads
 from bayeswise.networks import BeliefNetwork, Node
+from tests.cases.network_cases import asia, random_network
 
 EVIDENCE = {"x-ray": "yes", "dyspnoea": "yes"}
 

@@ -38,7 +38,7 @@ def test_the_most_uncertain_row_has_the_largest_entropy() -> None:
 
 
 @pytest.mark.parametrize("average", [False, True])
-def test_undo_is_exact_and_the_row_can_be_asked_again(average: bool) -> None:
+def test_undo_is_exact_and_the_row_can_be_queried_again(average: bool) -> None:
     asking = learner(average=average).teach(0, "a").teach(5, "b")
     before = bytes_of(asking.model)
     asking.teach(3, "b").undo()
@@ -192,7 +192,7 @@ def test_an_oracle_must_answer_for_every_row() -> None:
         bw.learning_curves([{"x": 1.0, "y": "a"}], "y", test_share=1.0)
 
 
-def test_of_rows_that_are_as_uncertain_the_one_without_missing_cells_is_asked_for() -> None:
+def test_of_equally_uncertain_rows_the_one_without_missing_cells_is_queried() -> None:
     """Both rows lie in the middle; a label teaches about two columns of the second, and about one of the first."""
     rows = {"x": [0.0, 0.1, 1.0, 0.9, 0.5, 0.5], "z": [0.0, 0.1, 1.0, 0.9, None, 0.5]}
     how: dict[str, Any] = {"random_share": 0.0, "warm_up": False, "kinds": dict.fromkeys(rows, "number")}

@@ -87,7 +87,7 @@ def test_a_budget_beyond_the_pool_ends_with_the_pool_where_all_curves_meet() -> 
         assert accuracy[:, -1] == pytest.approx(curves.full)
 
 
-def test_a_class_of_one_row_missing_cells_and_emoji_are_no_obstacle() -> None:
+def test_a_class_of_one_row_missing_cells_and_emoji_are_handled() -> None:
     names = {"a": "😀", "b": "👍🏽"}
     rows: list[dict[str, Any]] = [{**row, "y": names[str(row["y"])]} for row in ROWS]
     rows[3]["x"], rows[5]["z"] = None, None
@@ -97,7 +97,7 @@ def test_a_class_of_one_row_missing_cells_and_emoji_are_no_obstacle() -> None:
     assert all(np.isfinite(accuracy).all() for accuracy in curves.accuracy.values())
 
 
-def test_a_function_is_told_of_every_label_and_a_bar_is_shown_where_it_is_asked_for(
+def test_a_function_receives_every_label_and_a_bar_is_shown_on_request(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     reported: list[int] = []

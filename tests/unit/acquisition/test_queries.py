@@ -65,7 +65,7 @@ def test_the_density_of_a_large_pool_is_close_to_the_exact_one_and_quick() -> No
 # -- batches --------------------------------------------------------------------------------------------------
 
 
-def test_a_batch_of_twins_is_asked_once() -> None:
+def test_a_batch_of_twins_is_queried_once() -> None:
     rows = [{"x": x} for x in (0.0, 10.0, 5.0, 5.0, 5.0, 4.2, 0.5)]
     how: Any = {"random_share": 0.0, "warm_up": False, "kinds": {"x": "number"}}
     learner = bw.ActiveLearner.over(rows, "y", ["a", "b"], **how).teach(0, "a").teach(1, "b")

@@ -38,7 +38,7 @@ def test_before_there_are_rows_of_both_kinds_half_are_drawn() -> None:
 
 
 def test_the_gain_is_the_difference_of_costs_on_drawn_rows_by_hand() -> None:
-    """Asked rows that are all labelled wrong make a model that errs: drawing must be seen to be better."""
+    """Queried rows that are all mislabelled make a bad model: random draws must be found to be better."""
     columns, labels = pool()
     wrong = {"high": "low", "low": "high"}
     base = learner(columns)

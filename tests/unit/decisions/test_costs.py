@@ -169,7 +169,7 @@ def test_a_row_without_its_amount_is_named() -> None:
         bw.decide(posterior, loan, rows={"amount": [100.0]})
 
 
-# -- doubts ---------------------------------------------------------------------------------------------------
+# -- warnings ---------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -183,9 +183,9 @@ def test_a_row_without_its_amount_is_named() -> None:
     ],
 )
 def test_what_was_probably_not_meant_is_said(costs: Any, says: str) -> None:
-    with pytest.warns(CostWarning) as told:
+    with pytest.warns(CostWarning) as warned:
         bw.Costs(costs)
-    assert any(says in str(each.message) for each in told)
+    assert any(says in str(each.message) for each in warned)
 
 
 def test_a_sound_table_is_silent() -> None:
@@ -286,9 +286,9 @@ def test_a_missing_amount_is_named_by_row_and_column() -> None:
 )
 def test_a_file_that_is_cut_or_absurd_ends_in_a_message(text: str, message: str, tmp_path: Path) -> None:
     (tmp_path / "decision.toml").write_text(text)
-    with pytest.raises(CostError, match=message) as told:
+    with pytest.raises(CostError, match=message) as raised:
         DecisionFile.read(tmp_path / "decision.toml")
-    assert len(str(told.value)) < 400 + len(str(tmp_path))
+    assert len(str(raised.value)) < 400 + len(str(tmp_path))
 
 
 def test_a_file_may_begin_with_a_mark_of_its_encoding(tmp_path: Path) -> None:
@@ -296,7 +296,7 @@ def test_a_file_may_begin_with_a_mark_of_its_encoding(tmp_path: Path) -> None:
     assert bw.Costs.read(tmp_path / "decision.toml").actions == ("lend", "refuse")
 
 
-def test_actions_that_look_alike_are_told_apart_everywhere() -> None:
+def test_actions_that_look_alike_are_distinguished_everywhere() -> None:
     costs = bw.Costs({1: {"a": 0, "b": 2}, "1": {"a": 1, "b": 0}})
     columns = bw.decide({"a": [0.9, 0.1], "b": [0.1, 0.9]}, costs).to_columns()
     assert columns["action"] == [1, "1"] and columns["cost_1"] == [0.2, 1.8] and columns["cost_'1'"] == [0.9, 0.1]

@@ -151,7 +151,7 @@ def test_a_plan_that_would_take_for_ever_is_refused_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("densities", "told"),
+    ("densities", "message"),
     [
         ({}, "there is no state"),
         ({"a": 1.0, "b": norm(0, 1)}, "the density of 'a' has no logpdf; found float"),
@@ -159,8 +159,8 @@ def test_a_plan_that_would_take_for_ever_is_refused_at_once() -> None:
         ({"a": norm(0, 1), "b": norm(0, 0)}, "the density of 'b' has the quartiles"),
     ],
 )
-def test_a_feature_rule_is_made_of_distributions(densities: Any, told: str) -> None:
-    with pytest.raises(ParameterError, match=told):
+def test_a_feature_rule_is_made_of_distributions(densities: Any, message: str) -> None:
+    with pytest.raises(ParameterError, match=message):
         FeatureRule.of(densities, {"a": 0.5, "b": 0.5}, bw.Costs.zero_one(["a", "b"]))
 
 

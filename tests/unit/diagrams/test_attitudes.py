@@ -9,7 +9,7 @@ import pytest
 
 from bayeswise.diagrams import Exponential, InfluenceDiagram, PiecewiseLinear, Utility
 from bayeswise.foundation.errors import CostError, ParameterError, SourceError, TooLargeError
-from tests.diagram_cases import medical, oil
+from tests.cases.diagram_cases import medical, oil
 
 LOSS_AVERSE = PiecewiseLinear([(-100, -2), (0, 0), (100, 1)])
 

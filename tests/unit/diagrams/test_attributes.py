@@ -10,7 +10,7 @@ import pytest
 
 from bayeswise.diagrams import Attribute, Chance, Cost, Decision, Exponential, InfluenceDiagram, Utility
 from bayeswise.foundation.errors import CostError, ParameterError, SourceError
-from tests.diagram_cases import best_of_all_policies, oil
+from tests.cases.diagram_cases import best_of_all_policies, oil
 
 YES_NO = ["yes", "no"]
 

@@ -1,4 +1,4 @@
-"""A diagram that makes no sense is refused when it is made, in words that say where and how to mend it."""
+"""A diagram that makes no sense is refused when it is made, with a message that says where and how to fix it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import bayeswise as bw
 from bayeswise.decisions import CostWarning
 from bayeswise.diagrams import Chance, Cost, Decision, InfluenceDiagram, Utility
 from bayeswise.foundation.errors import CostError, NetworkError, ParameterError
-from tests.diagram_cases import medical, oil
+from tests.cases.diagram_cases import medical, oil
 
 YES_NO = ["yes", "no"]
 

@@ -11,7 +11,7 @@ import pytest
 import bayeswise as bw
 from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
 from bayeswise.foundation.errors import DataError, SourceError
-from tests.diagram_cases import medical, oil
+from tests.cases.diagram_cases import medical, oil
 
 Write = Callable[[str, str], Path]
 
@@ -117,7 +117,7 @@ table = { take = 1, leave = { rain = 4, sun = 0 } }
         (("[chance.rain]", "name = 3\n[chance.rain]"), "d.toml: name must be a text"),
     ],
 )
-def test_a_mistake_is_told_with_its_place(written: Write, change: tuple[str, str], said: str) -> None:
+def test_a_mistake_is_reported_with_its_place(written: Write, change: tuple[str, str], said: str) -> None:
     assert change[0] in SMALL
     with pytest.raises(SourceError) as caught:
         InfluenceDiagram.read(written(SMALL.replace(*change), "d.toml"))

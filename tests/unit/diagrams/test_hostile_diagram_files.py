@@ -35,7 +35,7 @@ def document(**changes: object) -> dict[str, object]:
         ({"chance": {"weather": {**CHANCE, "table": [[0.3, {}]]}}}, "is not an array of numbers"),
     ],
 )
-def test_a_table_without_its_parents_or_for_a_number_is_told(changes: dict[str, object], what: str) -> None:
+def test_a_table_without_its_parents_or_for_a_number_is_reported(changes: dict[str, object], what: str) -> None:
     with pytest.raises(SourceError, match=what):
         from_document(document(**changes))
 

@@ -9,7 +9,7 @@ import pytest
 
 from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
 from bayeswise.foundation.errors import NetworkError, ParameterError, SourceError
-from tests.diagram_cases import oil, pigs
+from tests.cases.diagram_cases import oil, pigs
 
 YES_NO = ["yes", "no"]
 
@@ -90,7 +90,7 @@ def test_decisions_of_people_who_do_not_talk_need_no_order() -> None:
     assert InfluenceDiagram([*pieces, *apart]).solve().utility == 1.0
 
 
-def test_what_is_forgotten_stays_forgotten_until_it_is_told_again() -> None:
+def test_what_is_forgotten_stays_forgotten_until_it_is_observed_again() -> None:
     diagram = pigs().changed([Decision("treat 3", ["treat", "leave"], ["test 3"])])
     assert set(diagram.known("treat 3")) == {"test 2", "treat 2", "test 3"}
     again = pigs().changed([Decision("treat 3", ["treat", "leave"], ["test 3", "test 1"], forgets="everything")])

@@ -10,7 +10,7 @@ from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
 from bayeswise.diagrams.solving.solver import LARGEST_STEP
 from bayeswise.foundation.errors import CostError, ImpossibleEvidenceError, TooLargeError
 from bayeswise.networks import BeliefNetwork
-from tests.diagram_cases import chain, medical, oil
+from tests.cases.diagram_cases import chain, medical, oil
 
 YES_NO = ["yes", "no"]
 
@@ -95,7 +95,7 @@ def test_beliefs_follow_from_the_policies() -> None:
     assert solution.query("oil", {"drill": "yes"})["dry"] == pytest.approx(0.2 / 0.59)
 
 
-def test_policies_of_ones_own_are_judged() -> None:
+def test_given_policies_are_evaluated() -> None:
     mine = {"test": "yes", "drill": {"yes": {"closed": "yes", "open": "no", "diffuse": "no"}, "no": "no"}}
     mine["drill"]["yes"]["not done"] = "no"  # type: ignore[index]
     found = oil().evaluate(mine)
@@ -127,7 +127,7 @@ def test_a_policy_that_was_chosen_elsewhere_is_only_followed() -> None:
     assert found.utility == pytest.approx(0.24 * 87.5 - 10)
 
 
-def test_ties_are_told() -> None:
+def test_ties_are_reported() -> None:
     diagram = InfluenceDiagram(
         [
             Chance("coin", ["head", "tail", "edge"], [0.5, 0.25, 0.25]),

@@ -13,7 +13,7 @@ import pytest
 from bayeswise.diagrams import Decision, Exponential, Policy, mixed
 from bayeswise.diagrams.files import read_policies
 from bayeswise.foundation.errors import NetworkError, ParameterError, SourceError
-from tests.diagram_cases import cases, gain, oil, pigs, probability, random_diagram
+from tests.cases.diagram_cases import cases, gain, oil, pigs, probability, random_diagram
 
 
 def value_by_enumeration(diagram: Any, policies: dict[str, Policy]) -> float:

@@ -12,7 +12,7 @@ from bayeswise.cli import main
 from bayeswise.diagrams import Chance, Decision, Exponential, InfluenceDiagram, PiecewiseLinear, Utility
 from bayeswise.foundation.errors import ParameterError, TooLargeError
 from bayeswise.render.numbers import number
-from tests.diagram_cases import YES_NO, chain, oil, tiger
+from tests.cases.diagram_cases import YES_NO, chain, oil, tiger
 
 
 def wide(n_seen: int, left_out: Any = ()) -> InfluenceDiagram:

@@ -123,7 +123,7 @@ def test_a_line_that_cannot_be_read_is_the_same_error(
     assert one == two and one[0] == "SourceError"
 
 
-def test_columns_that_are_asked_for_are_as_by_two_passes(
+def test_overridden_columns_are_as_by_two_passes(
     tmp_path: Path, sweeps: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cells = {name: [FIRST[kind](k) for k in range(N_ROWS)] for name, kind in zip("abc", FIRST, strict=False)}

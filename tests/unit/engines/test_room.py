@@ -29,7 +29,7 @@ def test_so_many_classes_and_columns_are_refused_with_an_estimate() -> None:
     assert refused.value.fix == "choose a target with fewer classes, or ignore=['town0'] (--ignore town0)"
 
 
-def test_words_and_numbers_are_reckoned_too() -> None:
+def test_words_and_numbers_are_counted_too() -> None:
     ids = [f"u{k}" for k in range(20_000)]
     words = {"note": [f"word{k} and more of it" for k in range(20_000)], "id": ids}
     with pytest.raises(TooLargeError, match="classes and 20,004 words"):

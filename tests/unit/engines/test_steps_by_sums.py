@@ -97,7 +97,7 @@ def test_no_row_is_needed_to_start_from(name: str, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.usefixtures("ask_for_sums")
-def test_classes_that_a_flat_prior_cannot_tell_are_looked_at_row_by_row() -> None:
+def test_classes_that_a_flat_prior_cannot_separate_are_fitted_row_by_row() -> None:
     table = TWO.assign(price=np.where(TWO["class"] == "a", 1.0, -1.0) + 0.01 * TWO["price"])
     source = open_source(dd.from_pandas(table.dropna(subset=["class"]), npartitions=3, sort=False))
     with pytest.raises(bw.FitError, match="'price' separates the classes"):

@@ -148,7 +148,7 @@ def test_ordinary_rows_are_ranked_each_under_the_model_without_it() -> None:
     assert maker.novelty_p_value(X[:9]).tolist() == rank
 
 
-def test_a_fitted_model_without_its_rows_is_asked_for_its_own_tail() -> None:
+def test_a_fitted_model_without_its_rows_provides_its_own_tail() -> None:
     """One normal column: P(|Z| >= |z|), and a row with a missing value is compared with rows that have one too."""
     table = {"x": GENERATOR.normal(size=4000), "z": 1e-6 * GENERATOR.normal(size=4000), "y": ["a", "b"] * 2000}
     maker = bw.DecisionMaker(bw.fit(table, target="y", model="naive-bayes"), novelty=0.01)
@@ -264,7 +264,7 @@ def test_equal_stakes_and_constant_costs_calibrate_alike() -> None:
     assert slopes(LOAN, np.zeros(300)) == pytest.approx(slopes(constant, np.zeros(300)), rel=1e-6)
 
 
-def test_stakes_are_found_in_named_columns_and_do_without_where_nobody_tells() -> None:
+def test_stakes_are_read_from_named_columns_and_optional() -> None:
     amount = GENERATOR.uniform(1, 100, 300)
     frame = pd.DataFrame(X, columns=["a", "b", "c"]).assign(amount=amount)
     maker = bw.DecisionMaker(bw.NaiveBayes(), LOAN, calibrate="platt")
@@ -318,13 +318,13 @@ def test_costs_for_other_states_are_refused() -> None:
 
 
 @pytest.mark.parametrize("estimator", [bw.NaiveBayes(), bw.LogisticRegression()], ids=str)
-@pytest.mark.parametrize("asked", [{"calibrate": "temperature"}, {"novelty": 0.1}, {}], ids=str)
-def test_a_class_whose_rows_have_no_weight_is_absent(estimator: Any, asked: dict[str, Any]) -> None:
-    if "novelty" in asked and not hasattr(estimator, "log_evidence"):
+@pytest.mark.parametrize("options", [{"calibrate": "temperature"}, {"novelty": 0.1}, {}], ids=str)
+def test_a_class_whose_rows_have_no_weight_is_absent(estimator: Any, options: dict[str, Any]) -> None:
+    if "novelty" in options and not hasattr(estimator, "log_evidence"):
         return
     present = np.arange(len(Y)) >= 5
-    maker = bw.DecisionMaker(estimator, **asked).fit(X, np.where(present, Y, 7), sample_weight=present.astype(float))
-    alone = bw.DecisionMaker(estimator, **asked).fit(X[present], Y[present], sample_weight=np.ones(present.sum()))
+    maker = bw.DecisionMaker(estimator, **options).fit(X, np.where(present, Y, 7), sample_weight=present.astype(float))
+    alone = bw.DecisionMaker(estimator, **options).fit(X[present], Y[present], sample_weight=np.ones(present.sum()))
     assert maker.classes_.tolist() == [0, 1]
     assert np.array_equal(maker.predict_proba(X), alone.predict_proba(X))
 

@@ -99,7 +99,7 @@ def test_duplicated_and_constant_columns_are_named_and_get_no_weight() -> None:
     assert np.allclose(shared.coef_[:2], [1.0, 1.0], rtol=1e-4)
 
 
-def test_fewer_rows_than_columns_are_no_trouble_under_a_prior() -> None:
+def test_fewer_rows_than_columns_are_fitted_under_a_prior() -> None:
     generator = np.random.default_rng(0)
     X, y = generator.standard_normal((5, 60)), generator.standard_normal(5)
     for beliefs in ({}, {"prior": "laplace"}, {"scale": "evidence"}, {"likelihood": "student-t"}):

@@ -102,7 +102,7 @@ def test_an_estimator_need_not_be_fitted_for_folds_and_rows_may_be_a_list() -> N
         bw.evaluate(GaussianNB(), X, COSTS, targets=Y)
 
 
-def test_what_is_not_a_classifier_and_targets_that_do_not_fit_are_told_apart() -> None:
+def test_what_is_not_a_classifier_and_targets_that_do_not_fit_are_distinguished() -> None:
     for wrong in (SVC().fit(X, Y), "model.bayeswise"):
         with pytest.raises(FitError, match="has no predict_proba"):
             bw.evaluate(wrong, X, COSTS, targets=Y)

@@ -76,10 +76,10 @@ def test_rows_without_a_state_are_left_out_with_their_costs() -> None:
     rows = pd.read_csv(GOLF)
     rows["fee"] = np.arange(14.0)
     model = bw.fit(rows, target="play", ignore=["fee"], model="naive-bayes")
-    holes = rows.copy()
-    holes.loc[[0, 5], "play"] = None
+    with_missing = rows.copy()
+    with_missing.loc[[0, 5], "play"] = None
     costs = {"go": {"no": "fee", "yes": 0}, "stay": {"no": 0, "yes": 3}}
-    found = bw.evaluate(model, holes, costs)
+    found = bw.evaluate(model, with_missing, costs)
     whole = bw.evaluate(model, rows.drop(index=[0, 5]), costs)
     assert len(found.truth) == 12
     assert found.cost.tolist() == whole.cost.tolist()
@@ -168,7 +168,7 @@ def test_a_cost_curve_is_the_bayes_rule_at_every_prior_and_ratio() -> None:
     assert found.cost_per_case.mean / scale == pytest.approx(at, abs=0.005)
 
 
-def test_a_bar_is_shown_where_it_is_asked_for_and_takes_long(monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
+def test_a_bar_is_shown_on_request_when_it_takes_long(monkeypatch: pytest.MonkeyPatch, capfd: Any) -> None:
     monkeypatch.setattr("bayeswise.foundation.progress.PATIENCE", 0.0)
     rows = [{"wind": w, "play": p} for w, p in zip("aabb", "ynny", strict=True)]
     model = bw.fit(rows, target="play", model="naive-bayes")

@@ -44,7 +44,7 @@ def test_nothing_helps_if_everything_must_stay() -> None:
     assert least_change(golf(), {}) is None
 
 
-def test_a_model_is_asked_for_its_values() -> None:
+def test_a_model_provides_its_values() -> None:
     assert str(least_change_of(Golf(), {})) == "no -> yes by outlook: sunny -> overcast"
     assert str(least_change_of(Golf(), {}, to="yes", keep=["outlook"])) == "no -> yes by humidity: high -> normal"
 

@@ -81,7 +81,7 @@ def test_three_panels_stand_on_one_axis_above_the_regions() -> None:
     assert len(one_column().plot_densities(panels=["posterior"]).ax_.child_axes) == 2
 
 
-def test_a_threshold_beyond_the_picture_is_told_in_words() -> None:
+def test_a_threshold_beyond_the_picture_is_given_in_words() -> None:
     strip = one_column(1.02).plot_densities().strip
     assert len(strip.thresholds) == 1 and len(strip.pieces) == 2
     assert len(strip.beyond) == 1 and "high below" in strip.beyond[0]

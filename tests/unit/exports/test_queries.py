@@ -13,7 +13,7 @@ from sqlglot import exp
 import bayeswise as bw
 from bayeswise.exports.dialects import NAMES
 from bayeswise.foundation.errors import ExportError, KindError, NotInstalledError, ParameterError, TooLargeError
-from tests.export_cases import CASES, REGRESSIONS, mixed
+from tests.cases.export_cases import CASES, REGRESSIONS, mixed
 
 LABELS = ["it's", 'a "b"', "x; DROP TABLE rows; --", "back\\slash", "\\' OR 1=1 --", "two\nlines", "🦆", "`tick`", "\t"]
 

@@ -81,7 +81,7 @@ def test_functions_of_a_student_t_take_the_earlier_name() -> None:
 
 
 @pytest.mark.parametrize("kind", [Densities, WideModel])
-def test_models_can_be_asked_by_the_earlier_name(kind: type) -> None:
+def test_models_can_be_read_by_the_earlier_name(kind: type) -> None:
     value = object.__new__(kind)
     object.__setattr__(value, "df", 4.0)
     with pytest.warns(DeprecationWarning, match="freedom is now called df"):

@@ -1,4 +1,4 @@
-"""Bytes of files: names that no file can have are told as such."""
+"""Bytes of files: names that no file can have are reported as such."""
 
 from __future__ import annotations
 

@@ -297,9 +297,9 @@ FIT = """
 @pytest.mark.skipif(sys.platform != "linux", reason="counts the threads that Linux shows")
 @pytest.mark.parametrize(("form", "model"), [("csv", "naive-bayes"), ("csv", "tan"), ("parquet", "logistic")])
 def test_a_fit_with_one_thread_starts_none_and_uses_one_core(tmp_path: Path, form: str, model: str) -> None:
-    asked = [sys.executable, "-c", textwrap.dedent(FIT), str(tmp_path / f"table.{form}"), form, model]
+    command = [sys.executable, "-c", textwrap.dedent(FIT), str(tmp_path / f"table.{form}"), form, model]
     many = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
-    answer = subprocess.run(asked, capture_output=True, text=True, env=many)
+    answer = subprocess.run(command, capture_output=True, text=True, env=many)
     assert answer.returncode == 0, answer.stderr
     n_started, cores = answer.stdout.split()
     assert int(n_started) <= 0

@@ -20,7 +20,7 @@ from benchmarks.quality.development import rings
 from benchmarks.rows import growth
 from benchmarks.rows.service import kept
 
-PEERS_OF_RACES_ALONE = {"empulse", "skactiveml", "sklearnex"}  # too large to be asked of everybody who runs the tests
+PEERS_OF_RACES_ALONE = {"empulse", "skactiveml", "sklearnex"}  # too large to install for everybody who runs the tests
 SMALL = Size(scale=0.001, csv_gigabytes=0.001, repeats=1)
 ROWS = [*select([], SMALL), *select(["quality"], SMALL)]
 measured_once = cache(growth.measured_here)
@@ -83,17 +83,17 @@ def test_figures_of_peers_that_are_kept_stand_beside_new_ones_of_ours(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     kept = tmp_path / "folds.jsonl"
-    asked: dict[str, Any] = {
+    options: dict[str, Any] = {
         "n_folds": 2,
         "n_seeds": 1,
         "names_of_peers": ["LogisticRegressionCV"],
         "tell": lambda text: None,
     }
     tables = {"rings": lambda: rings(60, 1)}
-    alone = quality.run(tables, **asked, kept=quality.Kept.of(str(kept)), only="peers")
+    alone = quality.run(tables, **options, kept=quality.Kept.of(str(kept)), only="peers")
     assert alone["rings"].keys() == {"LogisticRegressionCV"}
     monkeypatch.setattr(quality, "peers", lambda *_: {})
-    both = quality.run(tables, **asked, kept=quality.Kept.of(str(kept)), only="ours")
+    both = quality.run(tables, **options, kept=quality.Kept.of(str(kept)), only="ours")
     assert {"auto", "best single", "LogisticRegressionCV"} <= both["rings"].keys()
     assert both["rings"]["LogisticRegressionCV"] == alone["rings"]["LogisticRegressionCV"]
 

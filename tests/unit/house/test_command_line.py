@@ -144,7 +144,7 @@ ORDINARY = (
 )
 
 
-def test_a_model_of_a_small_table_is_learned_and_asked_without_packages_that_take_long_to_import(
+def test_a_model_of_a_small_table_is_learned_and_used_without_packages_that_take_long_to_import(
     tmp_path: Path,
 ) -> None:
     places = {

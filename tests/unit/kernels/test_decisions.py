@@ -52,7 +52,7 @@ def test_shifted_rows_are_those_of_numpy(n_rows: int, n_states: int) -> None:
     assert moved.tolist() == twin_shift(shares, factor).tolist()
 
 
-def test_the_first_row_that_has_nothing_left_is_told() -> None:
+def test_the_first_row_that_has_nothing_left_is_reported() -> None:
     shares = np.tile([0.5, 0.5], (2000, 1))
     shares[[1234, 1900]] = [1.0, 0.0]
     assert _kernels.shift_rows(shares, np.array([0.0, 1.0]), np.empty((2000, 2))) == 1234

@@ -6,12 +6,12 @@ import itertools
 
 import numpy as np
 import pytest
-from network_cases import random_network
 
 from bayeswise import _kernels
 from bayeswise.networks.learning import Scores
 from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.tables.schema.labels import Vocabulary
+from tests.cases.network_cases import random_network
 
 EVERY_SCORE = pytest.mark.parametrize("score", ["bic", "aic", "mdl", "bdeu", "k2"])
 

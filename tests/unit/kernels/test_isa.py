@@ -13,11 +13,17 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_cases import Arrays, counting_and_deciding_kernels, gaussian_kernels, pool_kernels, regression_kernels
 
 import bayeswise as bw
 from bayeswise import _kernels
 from bayeswise.foundation.errors import ParameterError
+from tests.cases.kernel_cases import (
+    Arrays,
+    counting_and_deciding_kernels,
+    gaussian_kernels,
+    pool_kernels,
+    regression_kernels,
+)
 
 ISAS = _kernels.available_isas()
 

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from kernel_cases import counting_and_deciding_kernels, gaussian_kernels, pool_kernels, regression_kernels
 
 from bayeswise import _kernels
+from tests.cases.kernel_cases import counting_and_deciding_kernels, gaussian_kernels, pool_kernels, regression_kernels
 
 ODD = [0.0, -0.0, 1.0, -1.5, 5e-324, -1e-310, 1e308, -1.7e308, 1e16 + 2, np.nan, np.inf, -np.inf]
 SIZES = st.sampled_from([0, 1, 2, 7, 8, 9, 15, 16, 17, 31, 32, 33, 65])

@@ -100,7 +100,7 @@ def test_a_file_of_each_kind_answers_as_the_model_did(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("model", ["naive-bayes", "gaussian", "logistic", "linear"])
-def test_progress_is_told_in_rows(model: str) -> None:
+def test_progress_is_reported_in_rows(model: str) -> None:
     seen: list[int] = []
     target = "price" if model == "linear" else "class"
     bw.fit(a_table(), target=target, model=model, ignore=["colour"], progress=seen.append)
@@ -149,15 +149,15 @@ def test_what_the_columns_add_is_the_score() -> None:
 
 
 @pytest.mark.parametrize("covariance", ["per-class", "shared", "diagonal", "shared-diagonal", "spherical"])
-@pytest.mark.parametrize("hole", [None, "width"])
-def test_a_gaussian_account_adds_up_to_the_log_joint(covariance: str, hole: str | None) -> None:
+@pytest.mark.parametrize("missing", [None, "width"])
+def test_a_gaussian_account_adds_up_to_the_log_joint(covariance: str, missing: str | None) -> None:
     table = a_table()
     model = bw.fit(table, target="class", model="gaussian", ignore=["colour"], covariance=covariance)
     row = {"height": 165.0, "width": 3.5, "price": 80.0}
-    row = {name: None if name == hole else value for name, value in row.items()}
+    row = {name: None if name == missing else value for name, value in row.items()}
     account, batch = model.explain(row), next(model.batches([row]))
     assert account.log_joint.tolist() == pytest.approx(model.log_joint(batch)[0].tolist(), rel=1e-12)
-    assert [part.column for part in account.contributions if part.note] == ([hole] if hole else [])
+    assert [part.column for part in account.contributions if part.note] == ([missing] if missing else [])
 
 
 def test_a_student_t_account_adds_up_too() -> None:
@@ -262,7 +262,7 @@ def test_rows_without_a_target_are_left_out_and_keep_their_numbers() -> None:
         ({"model": "gaussian", "class_prior": [0.5, 0.5]}, "class_prior is"),
     ],
 )
-def test_a_wish_of_the_wrong_kind_is_refused_by_name(overrides: dict[str, Any], what: str) -> None:
+def test_a_setting_of_the_wrong_kind_is_refused_by_name(overrides: dict[str, Any], what: str) -> None:
     table = {"x": [1.5, 2.5, 3.5, 4.5], "y": ["a", "a", "b", "b"]}
     with pytest.raises(BayeswiseError, match=what) as refused:
         bw.fit(table, **{"target": "y", "model": "naive-bayes", **overrides})

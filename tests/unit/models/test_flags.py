@@ -62,14 +62,14 @@ def test_naive_bayes_counts_flags_as_bernoulli_by_hand() -> None:
     assert model.predict_proba({"smoker": 1})[0].tolist() == pytest.approx([ill / (ill + well), well / (ill + well)])
 
 
-def test_flags_are_numbers_where_that_is_asked_for() -> None:
+def test_flags_are_numbers_on_request() -> None:
     rows = table()
-    asked: list[dict[str, Any]] = [
+    settings: list[dict[str, Any]] = [
         {"kinds": {"smoker": "number"}},
         {"families": "normal"},
         {"families": {"smoker": "normal"}},
     ]
-    for how in asked:
+    for how in settings:
         assert bw.fit(rows, "state", model="naive-bayes", **how).facts().families["smoker"] == "normal"
     assert (
         bw.fit(rows, "state", model="naive-bayes", families={"smoker": "bernoulli"}).schema["smoker"].kind == "binary"

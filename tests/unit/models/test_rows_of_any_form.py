@@ -45,7 +45,7 @@ def fitted(kind: str) -> tuple[Any, pd.DataFrame]:
 
 
 def one_row(frame: pd.DataFrame) -> Iterator[tuple[str, Any]]:
-    """Forms of the first row that mean it without a doubt."""
+    """Forms of the first row that identify it unambiguously."""
     one = frame.iloc[[0]]
     cells = one.iloc[0].to_dict()
     yield "dict", cells

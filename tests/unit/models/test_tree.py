@@ -67,8 +67,8 @@ def test_an_explanation_follows_the_questions_to_the_leaf_and_adds_up_to_its_pos
         why = model.explain(row)
         assert isinstance(why, Account)
         assert why.posterior == pytest.approx(model.predict_proba(row)[0])
-        asked = [part.note for part in why.contributions if part.note != "not asked"]
-        assert asked and all(note.endswith((": yes", ": no")) for note in asked)
+        tested = [part.note for part in why.contributions if part.note != "not asked"]
+        assert tested and all(note.endswith((": yes", ": no")) for note in tested)
 
 
 def test_without_smoothing_an_explanation_of_a_pure_leaf_is_certain() -> None:
@@ -107,7 +107,7 @@ def test_a_row_of_weight_three_counts_as_three_rows() -> None:
     assert str(weighted.described()) == str(repeated.described())
 
 
-def test_numbers_that_differ_in_the_last_digit_are_told_apart() -> None:
+def test_numbers_that_differ_in_the_last_digit_are_distinguished() -> None:
     low = 1e300
     rows = [{"x": x, "y": y} for x, y in 10 * [(low, "a"), (float(np.nextafter(low, np.inf)), "b")]]
     model = bw.fit(rows, "y", model="tree", kinds={"x": "number"})

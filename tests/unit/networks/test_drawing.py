@@ -9,7 +9,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from network_cases import asia, random_network
 
 from bayeswise.foundation.errors import NetworkError, ParameterError, TooLargeError
 from bayeswise.networks import BeliefNetwork, Node
@@ -17,6 +16,7 @@ from bayeswise.render.graph.boxes import Box
 from bayeswise.render.graph.layers import layers_of, with_bends
 from bayeswise.render.graph.layout import Layout, Route, crossings, layout_of, ordered
 from bayeswise.render.graph.picture import Bar, DrawnNode, Kind, Picture
+from tests.cases.network_cases import asia, random_network
 from tests.paths import PUBLIC_NETWORKS, ROOT
 
 HOSTILE = ['<script>alert("x")</script>', "a&b", "nul\0\ud800", "two\nlines", "\U0001f525", "x" * 10_000, "'", "\\"]

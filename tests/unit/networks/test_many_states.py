@@ -42,10 +42,10 @@ def test_answers_are_sums_over_all_states(network: BeliefNetwork) -> None:
 
 def test_rows_with_such_columns_are_answered(network: BeliefNetwork) -> None:
     rows = network.sample(2_000, seed=1)
-    holes = [state if k % 3 else None for k, state in enumerate(rows["many"])]
-    found = network.predict_proba("few", {"many": holes, "some": rows["some"]})
+    with_missing = [state if k % 3 else None for k, state in enumerate(rows["many"])]
+    found = network.predict_proba("few", {"many": with_missing, "some": rows["some"]})
     for row in (0, 1, 2):
-        seen = {"some": rows["some"][row]} | ({"many": holes[row]} if holes[row] else {})
+        seen = {"some": rows["some"][row]} | ({"many": with_missing[row]} if with_missing[row] else {})
         assert found[row] == pytest.approx(network.query("few", seen).cells, rel=1e-12)
 
 

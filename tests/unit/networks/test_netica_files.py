@@ -6,12 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from network_cases import asia, random_network
 
 import bayeswise as bw
 from bayeswise.foundation.errors import BayeswiseError, KindError, SourceError
 from bayeswise.networks import BeliefNetwork, Node, formats
 from bayeswise.networks.formats import dne
+from tests.cases.network_cases import asia, random_network
 
 WRITTEN_BY_NETICA = """// ~->[DNET-1]->~
 // File created by Netica

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from network_cases import YES_NO, asia, random_network
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError, TooFewRowsError, TooLargeError
 from bayeswise.networks import BeliefNetwork, Node
+from tests.cases.network_cases import YES_NO, asia, random_network
 
 
 def naive(n_leaves: int, rare: float) -> BeliefNetwork:
@@ -119,9 +119,9 @@ def test_likelihood_weighting_is_within_its_error_bars() -> None:
 def test_rows_with_any_missing_values_are_answered_as_one_by_one(share_missing: float) -> None:
     network = asia()
     columns = network.sample(500, seed=3)
-    holes = np.random.default_rng(4).random((500, len(network))) < share_missing
+    missing = np.random.default_rng(4).random((500, len(network))) < share_missing
     rows = [
-        {name: None if holes[k, j] else columns[name][k] for j, name in enumerate(network.names) if name != "cancer"}
+        {name: None if missing[k, j] else columns[name][k] for j, name in enumerate(network.names) if name != "cancer"}
         for k in range(500)
     ]
     together = network.predict_proba("cancer", rows)

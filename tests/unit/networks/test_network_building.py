@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from network_cases import YES_NO, asia
 
 import bayeswise as bw
 from bayeswise.foundation.errors import NetworkError, ParameterError, UsageError
 from bayeswise.networks import BeliefNetwork, Node, noisy_max, noisy_or
+from tests.cases.network_cases import YES_NO, asia
 
 
 def test_tables_by_name_by_row_and_by_number_are_the_same() -> None:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from network_cases import YES_NO, asia
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, PriorError
 from bayeswise.networks import BeliefNetwork, Node
+from tests.cases.network_cases import YES_NO, asia
 
 
 def test_one_distribution_is_a_mean_over_its_states() -> None:

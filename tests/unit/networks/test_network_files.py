@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from network_cases import asia, random_network
 
 import bayeswise as bw
 from bayeswise.foundation.errors import KindError, NetworkError, ParameterError, SourceError, StoreError, TooLargeError
@@ -19,6 +18,7 @@ from bayeswise.networks import BeliefNetwork, Node, formats
 from bayeswise.networks.formats import bif, hugin, tokens
 from bayeswise.networks.formats.description import Description
 from bayeswise.networks.learning import FamilyCounts
+from tests.cases.network_cases import asia, random_network
 from tests.paths import PUBLIC_NETWORKS
 
 SUFFIXES = [".bif", ".xmlbif", ".net", ".xdsl", ".dne", ".xdsl.gz", ".bif.gz"]

@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 import pytest
-from network_cases import random_network
 
 from bayeswise.foundation.errors import ImpossibleEvidenceError
 from bayeswise.networks import BeliefNetwork, Node
 from bayeswise.networks.inference.row_posteriors import posterior_and_evidence
+from tests.cases.network_cases import random_network
 
 
 @pytest.mark.parametrize("seed", range(25))

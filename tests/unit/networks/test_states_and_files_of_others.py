@@ -20,9 +20,9 @@ from tests.paths import PUBLIC_NETWORKS
 # -- 1 and 1.0 are one state -------------------------------------------------------------------------------------------
 def test_integers_that_pandas_turned_into_floats_stay_the_states_they_were() -> None:
     whole = pd.DataFrame({"a": [0, 1] * 20, "b": [0, 1, 1, 1] * 10})
-    holes = whole.astype({"a": float})
-    holes.loc[3, "a"] = np.nan
-    for frame in (whole, holes):
+    with_missing = whole.astype({"a": float})
+    with_missing.loc[3, "a"] = np.nan
+    for frame in (whole, with_missing):
         network = bw.BeliefNetwork.learn(frame, parents={"a": [], "b": ["a"]}, missing="em")
         assert network.states("a") == (0, 1) and all(type(state) is int for state in network.states("a"))
         assert network.query("b", {"a": 1}) == network.query("b", {"a": 1.0})

@@ -7,12 +7,12 @@ import re
 import xml.etree.ElementTree as ET
 
 import pytest
-from network_cases import asia
 
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import BeliefNetwork, Node
 from bayeswise.networks.learning import EdgeStrengths, strengths_in_table
 from bayeswise.render.graph.layout import layout_of
+from tests.cases.network_cases import asia
 
 CHAIN = BeliefNetwork(
     [
@@ -98,7 +98,7 @@ def test_strengths_of_a_part_are_drawn_beside_the_strongest_of_that_part() -> No
     assert drawn["b \N{RIGHTWARDS ARROW} c: 4"] == 6.0
 
 
-def test_strengths_that_are_missing_are_asked_for(learned: tuple[BeliefNetwork, EdgeStrengths]) -> None:
+def test_missing_strengths_are_requested(learned: tuple[BeliefNetwork, EdgeStrengths]) -> None:
     network, found = learned
     with pytest.raises(ParameterError, match=r"no strength of the edge c -> d. Fix: measure them in this network"):
         CHAIN.picture(strengths={edge: GIVEN[edge] for edge in list(GIVEN)[:2]})

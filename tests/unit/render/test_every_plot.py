@@ -244,7 +244,7 @@ def common(one: Any, two: Any) -> Any:
     return np.minimum(one[1], two[1]) - np.maximum(one[0], two[0])
 
 
-def test_a_page_has_the_pixels_that_were_asked_for(tmp_path: Path) -> None:
+def test_a_page_has_the_requested_pixels(tmp_path: Path) -> None:
     from PIL import Image
 
     shown = bw.Costs(MAIL).plot()

@@ -220,7 +220,7 @@ def test_brackets_in_a_label_are_not_nesting(forged: Forger) -> None:
     assert read_bytes(forged([label]))[1].tree == [label]
 
 
-def test_one_tensor_cannot_be_asked_for_a_thousand_times(forged: Forger) -> None:
+def test_one_tensor_cannot_be_requested_a_thousand_times(forged: Forger) -> None:
     words = np.ones((1_000_000, 1), dtype=np.uint32)
     reference = {"$exact": {"$tensor": "/0"}, "low": 0}
     _, document = read_bytes(forged([reference] * 1_000, {"/0": words}))

@@ -140,7 +140,7 @@ def test_a_tree_that_is_deeper_than_any_packed_value_is_refused() -> None:
         unpack(Document(tree, {}), types=())
 
 
-def test_two_types_of_one_name_cannot_be_told_apart() -> None:
+def test_two_types_of_one_name_are_ambiguous() -> None:
     with pytest.raises(TypeError, match="two types are called Part"):
         unpack(pack(1), types=(Part, type("Part", (), {})))
 

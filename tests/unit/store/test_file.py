@@ -101,14 +101,14 @@ def test_a_million_labels_fit(tmp_path: Path) -> None:
 def test_a_file_describes_itself_without_its_types(tmp_path: Path) -> None:
     path = tmp_path / "golf.bayeswise"
     write_value(path, MODEL, "example")
-    told = describe(path)
-    assert (told["kind"], told["format"], told["size"]) == ("example", store_file.FORMAT, path.stat().st_size)
-    assert told["tensors"] == [{"name": "/sums", "type": "uint32", "shape": [1, 2, 3]}]
+    found = describe(path)
+    assert (found["kind"], found["format"], found["size"]) == ("example", store_file.FORMAT, path.stat().st_size)
+    assert found["tensors"] == [{"name": "/sums", "type": "uint32", "shape": [1, 2, 3]}]
     digest = hashlib.sha256(
         f"bayeswise {store_file.FORMAT} example\n".encode()
         + b"".join(canonical_parts(pack(MODEL).text, pack(MODEL).tensors))
     )
-    assert told["checksum"] == digest.hexdigest()
+    assert found["checksum"] == digest.hexdigest()
 
 
 def test_a_kind_has_a_simple_name() -> None:

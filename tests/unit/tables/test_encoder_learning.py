@@ -22,8 +22,8 @@ GOLF = {"wind": ["weak", "strong", None, "weak"], "degrees": [20, 25, None, 31],
 SCHEMA = Schema((Column("wind", "category", "text"), Column("degrees", "number")), Target("play", "text"))
 
 
-def learn(table: object, schema: Schema = SCHEMA, chunk_rows: int | None = None, **asked: Any) -> list[Batch]:
-    return list(Encoder(schema, **asked).batches(open_source(table, chunk_rows=chunk_rows)))
+def learn(table: object, schema: Schema = SCHEMA, chunk_rows: int | None = None, **options: Any) -> list[Batch]:
+    return list(Encoder(schema, **options).batches(open_source(table, chunk_rows=chunk_rows)))
 
 
 def labels_of(batches: list[Batch], column: int = 0) -> list[object]:
@@ -265,17 +265,17 @@ def test_a_missing_value_in_a_row_that_is_left_out_is_not_an_error() -> None:
     assert learn({"x": [1.5, None], "y": ["a", None]}, schema)[0].n_rows == 1
 
 
-def test_flags_are_zero_and_one_where_numbers_are_asked_for() -> None:
+def test_flags_are_zero_and_one_where_the_kind_is_number() -> None:
     schema = infer_schema(open_source({"x": [True, False, None]}), kinds={"x": "number"})
     (batch,) = learn({"x": [True, False, None]}, schema)
     assert batch.values[:2, 0].tolist() == [1.0, 0.0]
 
 
-def test_dates_are_labels_where_a_category_is_asked_for() -> None:
+def test_dates_are_labels_where_the_kind_is_category() -> None:
     frame = pd.DataFrame({"x": pd.to_datetime(["2024-02-29", "2024-03-01", None])})
     schema = infer_schema(open_source(frame), kinds={"x": "category"})
-    first, second, hole = labels_of(learn(frame, schema))
-    assert (str(first)[:10], str(second)[:10], hole) == ("2024-02-29", "2024-03-01", None)
+    first, second, missing = labels_of(learn(frame, schema))
+    assert (str(first)[:10], str(second)[:10], missing) == ("2024-02-29", "2024-03-01", None)
 
 
 # -- text -----------------------------------------------------------------------------------------------------

@@ -27,8 +27,8 @@ KNOWN = {"wind": Vocabulary(["strong", "weak"]), "grade": Vocabulary([1, 2]), "p
 ROWS: dict[str, list[Any]] = {"wind": ["weak", "storm", None], "degrees": [20.0, 25.0, None], "grade": [2, 1, 9]}
 
 
-def predict(table: object, schema: Schema = SCHEMA, **asked: Any) -> Batch:
-    encoder = Encoder(schema, learning=False, vocabularies=KNOWN, **asked)
+def predict(table: object, schema: Schema = SCHEMA, **options: Any) -> Batch:
+    encoder = Encoder(schema, learning=False, vocabularies=KNOWN, **options)
     (batch,) = encoder.batches(open_source(table))
     return batch
 

@@ -78,7 +78,7 @@ def test_a_zero_byte_in_a_name_neither_cuts_it_nor_ends_the_process(table: Any) 
 LONG = "n" * 10_000
 MISTAKES: dict[str, Any] = {
     "no such column": lambda: open_source({LONG: [1]}).chunks(["x"]).__next__(),
-    "asked for": lambda: open_source({"x": [1]}).chunks([LONG]).__next__(),
+    "requested": lambda: open_source({"x": [1]}).chunks([LONG]).__next__(),
     "twice": lambda: open_source(pd.DataFrame([[1, 2]], columns=[LONG, LONG])),
     "same after strip": lambda: open_source({LONG: [1], LONG + " ": [2]}),
     "lengths": lambda: open_source({LONG: [1], "x": [1, 2]}),

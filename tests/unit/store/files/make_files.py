@@ -14,7 +14,7 @@ from typing import Any
 
 from bayeswise.models.files import bytes_of, load
 from bayeswise.networks.mixed import MixedNetwork, NormalMixture
-from tests.model_cases import MODELS, model_of
+from tests.cases.model_cases import MODELS, model_of
 
 FILES = Path(__file__).parent
 COUNTED = ("naive-bayes", "naive-bayes-declared", "naive-bayes-weighted", "averaged", "tan", "aode", "markov-blanket")
