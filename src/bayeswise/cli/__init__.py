@@ -11,7 +11,6 @@ Exit codes: 0 done, 1 bug, 2 usage, 3 data cannot be read, 4 model and data do n
 
 from __future__ import annotations
 
-import atexit
 import contextlib
 import errno
 import gc
@@ -43,13 +42,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0
     """
     words, verbose = without_verbose(sys.argv[1:] if arguments is None else arguments)
-    if arguments is None:  # the process is this command: nothing in it has to be searched for garbage when it ends
-        atexit.register(gc.freeze)
     write_what_the_terminal_can()
     if "_BAYESWISE_COMPLETE" in os.environ:  # a shell that completes a line shows nothing but words
         sys.stderr = open(os.devnull, "w")  # noqa: SIM115, PTH123 (until the process ends)
     try:
-        with leaving_in_order(), collecting_rarely():
+        with leaving_in_order(), collecting_rarely(ends=arguments is None):
             keep_to_process_limit()
             let_idle_threads_sleep()
             check_instruction_set()
@@ -150,13 +147,18 @@ def silence_stdout() -> None:
 
 
 @contextmanager
-def collecting_rarely() -> Iterator[None]:
-    """Look for garbage in cycles only now and then: imports make many objects, and hardly one that can be freed."""
+def collecting_rarely(*, ends: bool) -> Iterator[None]:
+    """Look for garbage in cycles only now and then: imports make many objects, and hardly one that can be freed.
+
+    A process that `ends` with the command is not searched for garbage after it.
+    """
     before = gc.get_threshold()
     gc.set_threshold(100_000, 50, 100)
     try:
         yield
     finally:
+        if ends:
+            gc.freeze()
         gc.set_threshold(*before)
 
 

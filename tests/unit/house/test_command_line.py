@@ -232,6 +232,15 @@ def test_looking_for_garbage_is_as_before_after_a_command(bayeswise: Command) ->
     assert gc.get_threshold() == before
 
 
+def test_a_process_that_ends_with_its_command_is_not_searched_for_garbage() -> None:
+    script = (
+        "import gc, sys; from bayeswise.cli import main; gc.collect(); searches = []; "
+        "gc.callbacks.append(lambda phase, found: searches.append(phase)); main(); kept = [[] for _ in range(100)]; "
+        "sys.exit(len(searches))"
+    )
+    subprocess.run([sys.executable, "-c", script, "--version"], check=True)
+
+
 @pytest.mark.parametrize(
     ("typed", "offered"),
     [
