@@ -39,6 +39,7 @@ void bind_factors(nb::module_& m);
 void bind_gibbs(nb::module_& m);
 void bind_families(nb::module_& m);
 void bind_family_scores(nb::module_& m);
+void bind_edge_changes(nb::module_& m);
 void bind_expected_counts(nb::module_& m);
 void bind_sequences(nb::module_& m);
 void bind_subset_sums(nb::module_& m);
@@ -85,6 +86,7 @@ NB_MODULE(_kernels, m) {
     models::bind_positive_systems(m);
     models::bind_log_gamma(m);
     networks::bind_family_scores(m);
+    networks::bind_edge_changes(m);
     networks::bind_expected_counts(m);
     networks::bind_sequences(m);
     networks::bind_subset_sums(m);

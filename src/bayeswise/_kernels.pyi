@@ -662,6 +662,25 @@ class FamilyScores:
     def additions(self, node: int, parents: Sequence[int], candidates: Sequence[int]) -> list[float]:
         """The score of the node given its parents and each candidate; minus infinity where the table is too large."""
 
+class EdgeChanges:
+    """The graph of a hill climb, at first without edges; edges that are `fixed` stay, and only `allowed` ones turn.
+
+    Both are (n, n) [parent, child].
+    """
+
+    def __init__(self, allowed: BoolArray, fixed: BoolArray) -> None: ...
+    def put(self, parent: int, child: int) -> None: ...
+    def drop(self, parent: int, child: int) -> None: ...
+    def leads(self, from_: int, to: int) -> bool:
+        """Whether a path leads from one node to the other, or both are the same."""
+    def set_gains(self, node: int, parents: Sequence[int], gains: Sequence[float]) -> None:
+        """What it adds to the score to put or drop the edge from each of the parents; no other edge is possible."""
+    def best(self, tabu: Sequence[tuple[int, int]], rounding: float, losing: bool) -> tuple[int, int, bool] | None:
+        """The parent and the child of the edge to put, drop or reverse, and whether it is reversed.
+
+        None where no change gains more than rounding and none may lose; edges between the pairs of `tabu` stay.
+        """
+
 class ExpectedCounts:
     """Expected counts of all tables for rows with one pattern of missing cells, or any where nothing is `observed`."""
 

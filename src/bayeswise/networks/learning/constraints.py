@@ -90,7 +90,8 @@ class Constraints:
         """(n, n) whether the edge parent -> child must be there."""
         must = np.zeros((len(names), len(names)), dtype=bool)
         for child, above in enumerate(self.start(names)):
-            must[list(above), child] = True
+            for parent in above:
+                must[parent, child] = True
         return must
 
     def most(self, n_nodes: int) -> int:

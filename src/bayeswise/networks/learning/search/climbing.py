@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise import _kernels
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, Search, silent
 from bayeswise.networks.learning.search.scores import MOST_CELLS, FamilyScoring
@@ -73,10 +73,10 @@ def patience(n_columns: int) -> int:
 
 def _climb_up(climber: _Climber, tabu: int, progress: Progress) -> None:
     """Changes until none helps; the best graph on the way is kept in the climber."""
-    idle, last = 0, deque[frozenset[int]](maxlen=tabu)
+    idle, last = 0, deque[tuple[int, int]](maxlen=tabu)
     climber.refresh_all(progress)
     while idle <= tabu:
-        pair = climber.step(last if idle else (), losing=tabu > 0)
+        pair = climber.step(list(last) if idle else (), losing=tabu > 0)
         if pair is None:
             break
         last.append(pair)
@@ -92,29 +92,36 @@ class _State(NamedTuple):
 
 
 class _Climber:
-    """`gain[u, v]` is what toggling the edge u -> v adds to the score of v; only column v changes with v."""
+    """A graph with the score of each node, and in `changes` what each edge more or less would add to it."""
 
     def __init__(self, scores: FamilyScoring, rules: Constraints) -> None:
         self.scores, self.n = scores, len(scores.names)
         self.allowed = rules.allowed(scores.names)
+        self.candidates = [np.flatnonzero(column).tolist() for column in self.allowed.T]  # parents of each node
         self.most = rules.most(self.n)
         self.fixed = rules.fixed(scores.names)
-        self.turnable = ~self.fixed & self.allowed.T
-        self.edge = np.zeros((self.n, self.n), dtype=bool)  # [parent, child]
-        self.ancestors = np.eye(self.n, dtype=bool)  # [node, ancestor or itself]
-        self.above: list[set[int]] = [set() for _ in range(self.n)]
-        for parent, child in np.argwhere(self.fixed.T)[:, ::-1].tolist():
-            self.put(parent, child)
-        self.now = np.array([scores.family(node, self.above[node]) for node in range(self.n)])
+        self.begin([set(np.flatnonzero(column).tolist()) for column in self.fixed.T])
+        self.score_all()
         if (self.now == -math.inf).any():
             raise ParameterError(
                 f"{scores.names[int(np.argmin(self.now))]} has required parents with more than {MOST_CELLS:,} cells, "
                 "or too few rows for them",
                 fix="require fewer of them",
             )
-        self.gain = np.full((self.n, self.n), -math.inf)
-        self.fresh = np.zeros(self.n, dtype=bool)
         self.n_changes = 0
+
+    def begin(self, parents: list[set[int]]) -> None:
+        """Put the edges of a graph in the place of all others."""
+        self.changes = _kernels.EdgeChanges(self.allowed, self.fixed)
+        self.above: list[set[int]] = [set() for _ in range(self.n)]
+        for child, above in enumerate(parents):
+            for parent in above:
+                self.put(parent, child)
+
+    def score_all(self) -> None:
+        """Take the graph for the best so far; what changes are worth is not known yet."""
+        self.now = np.array([self.scores.family(node, above) for node, above in enumerate(self.above)])  # (n,)
+        self.fresh = [False] * self.n
         self.best = self.state()
 
     @property
@@ -130,80 +137,39 @@ class _Climber:
 
     # -- edges --------------------------------------------------------------------------------------------------
     def put(self, parent: int, child: int) -> None:
-        self.edge[parent, child] = True
+        self.changes.put(parent, child)
         self.above[child].add(parent)
-        self.ancestors[self.ancestors[:, child]] |= self.ancestors[parent]
 
     def drop(self, parent: int, child: int) -> None:
-        self.edge[parent, child] = False
+        self.changes.drop(parent, child)
         self.above[child].remove(parent)
-        below = np.flatnonzero(self.ancestors[:, child])
-        for node in below[np.argsort(self.ancestors[below].sum(axis=1), kind="stable")].tolist():  # ancestors first
-            self.ancestors[node] = False
-            self.ancestors[node, node] = True
-            for other in self.above[node]:
-                self.ancestors[node] |= self.ancestors[other]
 
     # -- what each change is worth ------------------------------------------------------------------------------
     def refresh_all(self, progress: Progress) -> None:
-        for node in np.flatnonzero(~self.fresh).tolist():
-            self.refresh(node)
-            progress("columns scored", node + 1, self.n)
+        for node in range(self.n):
+            if not self.fresh[node]:
+                self.refresh(node)
+                progress("columns scored", node + 1, self.n)
 
     def refresh(self, node: int) -> None:
         above = sorted(self.above[node])
         self.now[node] = now = self.scores.family(node, above)
-        gain = self.gain[:, node]
-        gain.fill(-math.inf)
-        if len(above) < self.most:
-            candidates = (self.allowed[:, node] & ~self.edge[:, node]).nonzero()[0]
-            if len(candidates):
-                gain[candidates] = self.scores.additions(node, above, candidates.tolist()) - now
-        for other in above:
-            gain[other] = self.scores.family(node, [each for each in above if each != other]) - now
+        new = [other for other in self.candidates[node] if other not in self.above[node]]
+        new = new if len(above) < self.most else []
+        gains = (self.scores.additions(node, above, new) - now).tolist() if new else []
+        gains += [self.scores.family(node, [each for each in above if each != other]) - now for other in above]
+        self.changes.set_gains(node, [*new, *above], gains)
         self.fresh[node] = True
 
-    def changes(self) -> tuple[FloatArray, FloatArray]:
-        """(n, n) what it gains to add an edge or take it away, and to reverse it; minus infinity if not allowed."""
-        toggle = self.gain.copy()
-        closing = self.ancestors  # u -> v closes a cycle if v leads to u
-        toggle[self.edge & self.fixed | self.edge.T | closing] = -math.inf
-        turn = np.full_like(toggle, -math.inf)
-        parents, children = (self.edge & self.turnable).nonzero()
-        turn[parents, children] = self.gain[parents, children] + self.gain[children, parents]
-        return toggle, turn
-
     # -- steps --------------------------------------------------------------------------------------------------
-    def step(self, tabu: Collection[frozenset[int]], *, losing: bool) -> frozenset[int] | None:
+    def step(self, tabu: Sequence[tuple[int, int]], *, losing: bool) -> tuple[int, int] | None:
         """Make the best change that is allowed: the two nodes, None if there is no such change."""
-        toggle, turn = self.changes()
-        rounding = self.rounding
-        for pair in tabu:
-            one, other = pair
-            for table in (toggle, turn):
-                table[one, other] = table[other, one] = -math.inf
-        best_toggle = float(toggle.max(initial=-math.inf))
-        while True:
-            best = max(best_toggle, float(turn.max(initial=-math.inf)))
-            if best == -math.inf or (best <= rounding and not losing):
-                return None
-            # Equal gains differ by rounding: the first in the order of columns is taken.
-            near = best - rounding
-            turned = best_toggle < near
-            parent, child = divmod(int(np.argmax((turn if turned else toggle) >= near)), self.n)
-            if turned and self.leads_around(parent, child):
-                turn[parent, child] = -math.inf
-                continue
-            self.apply(parent, child, turned)
-            return frozenset((parent, child))
-
-    def leads_around(self, parent: int, child: int) -> bool:
-        """Whether a path other than the edge itself leads from parent to child."""
-        return any(self.ancestors[other, parent] for other in self.above[child] if other != parent)
-
-    def apply(self, parent: int, child: int, turned: bool) -> None:
+        found = self.changes.best(tabu, self.rounding, losing)
+        if found is None:
+            return None
+        parent, child, turned = found
         self.n_changes += 1
-        if self.edge[parent, child]:
+        if parent in self.above[child]:
             self.drop(parent, child)
         else:
             self.put(parent, child)
@@ -211,28 +177,24 @@ class _Climber:
             self.put(child, parent)
             self.refresh(parent)
         self.refresh(child)
+        return parent, child
 
     def shake(self, start: list[set[int]], generator: np.random.Generator) -> None:
         """A graph with a random share of its edges reversed or taken away."""
-        self.edge[:], self.ancestors[:] = False, np.eye(self.n, dtype=bool)
-        self.above = [set() for _ in range(self.n)]
-        for child, above in enumerate(start):
-            for parent in above:
-                self.put(parent, child)
-        self.fresh[:] = False
-        parents, children = np.nonzero(self.edge & ~self.fixed)
-        for place in np.flatnonzero(generator.random(len(parents)) < generator.uniform(*_SHAKEN)).tolist():
-            parent, child = int(parents[place]), int(children[place])
+        self.begin(start)
+        edges = sorted((parent, child) for child, above in enumerate(start) for parent in above)
+        loose = [edge for edge in edges if not self.fixed[edge]]
+        for place in np.flatnonzero(generator.random(len(loose)) < generator.uniform(*_SHAKEN)).tolist():
+            parent, child = loose[place]
             self.drop(parent, child)
             if generator.random() < _TURNED and self.fits(child, parent):
                 self.put(child, parent)
-        self.now = np.array([self.scores.family(node, self.above[node]) for node in range(self.n)])
-        self.best = self.state()
+        self.score_all()
 
     def fits(self, parent: int, child: int) -> bool:
         """Whether an edge may be added."""
         above = self.above[child]
-        if not self.allowed[parent, child] or len(above) >= self.most or self.ancestors[parent, child]:
+        if not self.allowed[parent, child] or len(above) >= self.most or self.changes.leads(child, parent):
             return False
         return self.scores.family(child, (*above, parent)) > -math.inf
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from array import array
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -65,33 +66,38 @@ class Scores:
             total = int(self.units.sum())
             if self.unit == 1.0 and total <= _COPIES * len(self.units) and total * len(self.sizes) <= _MOST_COPIED:
                 self.columns, self.units = np.repeat(self.columns, self.units, axis=1), None
-        self._known: dict[tuple[int, tuple[int, ...]], float] = {}
-        self._added: dict[tuple[int, tuple[int, ...]], FloatArray] = {}
+        self._alone: dict[int, float] = {}
+        self._added: dict[tuple[int, tuple[int, ...]], array[float]] = {}
         self._kernel: _kernels.FamilyScores | None = None
 
     def family(self, node: int, parents: Iterable[int]) -> float:
         """The score of a node given its parents; minus infinity if the table would be absurdly large."""
         above = tuple(sorted(parents))
-        known = self._known.get((node, above))
-        if known is None:
-            known = float(self.additions(node, above[:-1], above[-1:])[0]) if above else self._scored(node, above)
-            self._known[node, above] = known
-        return known
+        if above:
+            return self._with_one_more(node, above[:-1], above[-1:])[above[-1]]
+        if node not in self._alone:
+            self._alone[node] = self._scored(node, ())
+        return self._alone[node]
 
     def additions(self, node: int, parents: Iterable[int], candidates: Sequence[int]) -> FloatArray:
         """The score of a node given its parents and one more, for each candidate: (n_candidates,)."""
-        above = tuple(sorted(parents))
-        if (node, above) not in self._added:
-            self._added[node, above] = np.full(len(self.names), math.nan)
-        known = self._added[node, above]  # (n_columns,) NaN where nothing was counted yet
-        lost = [other for other in candidates if math.isnan(known[other])]
-        if lost and math.prod(self.sizes[parent] for parent in above) > MOST_CELLS:
-            known[lost] = -math.inf
-        elif lost:
-            known[lost] = self._counted(node, above, lost)
-        return known[list(candidates)]
+        known = self._with_one_more(node, tuple(sorted(parents)), candidates)
+        return np.array([known[other] for other in candidates], dtype=np.float64)
 
-    def _counted(self, node: int, above: tuple[int, ...], others: Sequence[int]) -> Any:
+    def _with_one_more(self, node: int, above: tuple[int, ...], candidates: Sequence[int]) -> array[float]:
+        """(n_columns,) the scores with each column as one more parent: those of the candidates, NaN if not counted."""
+        known = self._added.get((node, above))
+        if known is None:
+            known = self._added[node, above] = array("d", [math.nan]) * len(self.names)
+        lost = [other for other in candidates if math.isnan(known[other])]
+        if lost:
+            too_large = math.prod(self.sizes[parent] for parent in above) > MOST_CELLS
+            counted = [-math.inf] * len(lost) if too_large else self._counted(node, above, lost)
+            for other, score in zip(lost, counted, strict=True):
+                known[other] = score
+        return known
+
+    def _counted(self, node: int, above: tuple[int, ...], others: Sequence[int]) -> list[float]:
         """(n_others,) scores that are not known yet: with one more parent each."""
         return self.kernel.additions(node, above, others)
 
@@ -140,7 +146,7 @@ class NmlScores(Scores):
         super().__init__(rows, "bic")
         self.score = "nml"
 
-    def _counted(self, node: int, above: tuple[int, ...], others: Sequence[int]) -> Any:
+    def _counted(self, node: int, above: tuple[int, ...], others: Sequence[int]) -> list[float]:
         return [self._scored(node, tuple(sorted((*above, other)))) for other in others]
 
     def _scored(self, node: int, parents: tuple[int, ...]) -> float:
