@@ -17,9 +17,8 @@ from bayeswise.diagrams.attitude import Exponential, PiecewiseLinear
 from bayeswise.diagrams.attributes import Attribute
 from bayeswise.diagrams.diagram import InfluenceDiagram
 from bayeswise.diagrams.nodes import Chance, Cost, Decision, Utility
-from bayeswise.diagrams.solving.policy import Policy
+from bayeswise.diagrams.solving.policy import Policy, mixed
 from bayeswise.diagrams.solving.solution import Solution
-from bayeswise.diagrams.solving.stochastic import mixed
 
 __all__ = [
     "Attribute",

@@ -16,8 +16,8 @@ from bayeswise.diagrams.attitude import Attitude, with_utility_of_sum
 from bayeswise.diagrams.attributes import Attribute
 from bayeswise.diagrams.nodes import Allowed, Decision, Piece, Utility, pieces_of_network
 from bayeswise.diagrams.solving.policy import given_policy
+from bayeswise.diagrams.solving.solution import Comparison
 from bayeswise.diagrams.solving.solve import solve as _solve
-from bayeswise.diagrams.solving.stochastic import Comparison
 from bayeswise.diagrams.structure import DiagramStructure
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import BeliefNetwork, Node

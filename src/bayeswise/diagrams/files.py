@@ -33,13 +33,13 @@ from __future__ import annotations
 
 import json
 import os
-import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from bayeswise.decisions.costs.decision_file import toml_key, toml_string
 from bayeswise.diagrams.diagram import InfluenceDiagram
 from bayeswise.diagrams.documents import from_document, located, texts, to_document
 from bayeswise.diagrams.nodes import Decision, Piece, Utility
@@ -222,7 +222,6 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-_BARE = re.compile(r"[A-Za-z0-9_-]+")
 _WIDEST = 100
 
 
@@ -237,13 +236,13 @@ def toml_text(document: Mapping[str, Any]) -> str:
     table = [0.5, 0.5]
     <BLANKLINE>
     """
-    lines = [f"{_key(key)} = {_value(value)}" for key, value in document.items() if not isinstance(value, Mapping)]
+    lines = [f"{toml_key(key)} = {_value(value)}" for key, value in document.items() if not isinstance(value, Mapping)]
     for kind, nodes in document.items():
         if isinstance(nodes, Mapping) and not any(isinstance(fields, Mapping) for fields in nodes.values()):
-            lines += _node(_key(kind), nodes)
+            lines += _node(toml_key(kind), nodes)
         elif isinstance(nodes, Mapping):
             for name, fields in nodes.items():
-                lines += _node(f"{_key(kind)}.{_key(name)}", fields)
+                lines += _node(f"{toml_key(kind)}.{toml_key(name)}", fields)
     return "\n".join(lines) + "\n"
 
 
@@ -251,19 +250,19 @@ def _node(path: str, fields: Mapping[str, Any]) -> Iterator[str]:
     yield f"\n[{path}]"
     nested = []
     for key, value in fields.items():
-        line = f"{_key(key)} = {_value(value)}"
+        line = f"{toml_key(key)} = {_value(value)}"
         if isinstance(value, Mapping) and len(line) > _WIDEST:
             nested.append((key, value))
         elif value != []:
             yield line
     for key, value in nested:
-        yield f"[{path}.{_key(key)}]"
+        yield f"[{path}.{toml_key(key)}]"
         yield from _branches("", value)
 
 
 def _branches(path: str, table: Mapping[str, Any]) -> Iterator[str]:
     for key, value in table.items():
-        here = f"{path}{_key(key)}"
+        here = f"{path}{toml_key(key)}"
         line = f"{here} = {_value(value)}"
         if isinstance(value, Mapping) and len(line) > _WIDEST:
             yield from _branches(f"{here}.", value)
@@ -271,22 +270,13 @@ def _branches(path: str, table: Mapping[str, Any]) -> Iterator[str]:
             yield line
 
 
-def _key(key: str) -> str:
-    return key if _BARE.fullmatch(key) else _string(key)
-
-
-def _string(text: str) -> str:
-    """JSON's escapes are TOML's too, but for DEL, which TOML escapes."""
-    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
 def _value(value: Any) -> str:
     if isinstance(value, str):
-        return _string(value)
+        return toml_string(value)
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{_key(key)} = {_value(item)}" for key, item in value.items()) + " }"
+        return "{ " + ", ".join(f"{toml_key(key)} = {_value(item)}" for key, item in value.items()) + " }"
     if isinstance(value, list):
         return "[" + ", ".join(map(_value, value)) + "]"
     return repr(value)

@@ -112,7 +112,13 @@ def _visible(character: str) -> str:
     return character.encode("unicode_escape").decode() if hidden else character
 
 
-_SHOWN = 8
+def some(labels: Sequence[object], most: int = 8) -> str:
+    """The first labels of a list, as Python writes them.
+
+    >>> some(["sunny", "rain"]), some(range(9), most=2)
+    ("'sunny', 'rain'", '0, 1, ...')
+    """
+    return ", ".join(map(repr, labels[:most])) + (", ..." if len(labels) > most else "")
 
 
 def is_broken(text: str) -> bool:
@@ -142,7 +148,6 @@ def guess(label: object, among: Sequence[object]) -> str:
     """
     meant = closest(label, among)
     if meant is None:
-        shown = ", ".join(map(repr, among[:_SHOWN])) + (", ..." if len(among) > _SHOWN else "")
-        return f"name one of {shown}"
+        return f"name one of {some(among)}"
     kinds = "" if type(meant) is type(label) else f" ({type(meant).__name__}, not {type(label).__name__})"
     return f"did you mean {meant!r}{kinds}?"

@@ -26,7 +26,7 @@ from bayeswise.decisions.costs.expressions import Expression
 from bayeswise.decisions.costs.warnings import cost_warnings, warn_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError
-from bayeswise.render.labels import closest, guess, markup, shown
+from bayeswise.render.labels import closest, guess, markup, shown, some
 from bayeswise.tables.schema.labels import Label, label_key, label_of
 
 if TYPE_CHECKING:
@@ -266,12 +266,12 @@ class Costs:
         if unknown:  # a name that is not a class is more likely misspelled than a class without costs
             without = f", and have no entry for state {lacking[0]!r}" if lacking else ""
             raise CostError(
-                f"costs name {unknown[0]!r}, which is not a class{without}; the classes are {_listed(labels)}",
+                f"costs name {unknown[0]!r}, which is not a class{without}; the classes are {some(labels)}",
                 fix=guess(unknown[0], lacking or labels),
             )
         if lacking:
             raise CostError(
-                f"costs have no entry for state {lacking[0]!r}; they know {_listed(self.states)}",
+                f"costs have no entry for state {lacking[0]!r}; they know {some(self.states)}",
                 fix=f"add a cost for {lacking[0]!r} to every action",
             )
         order = [known[_match(state, self.textual)] for state in labels]
@@ -343,7 +343,3 @@ def _shown(cell: Cell) -> str:
 
 def _match(state: Label, textual: bool) -> Any:
     return str(state) if textual else label_key(state)
-
-
-def _listed(labels: Sequence[Label]) -> str:
-    return ", ".join(map(repr, labels[:8])) + (", ..." if len(labels) > 8 else "")

@@ -206,11 +206,11 @@ def toml_key(name: Label) -> str:
     >>> toml_key("amount"), toml_key("not paid")
     ('amount', '"not paid"')
     """
-    return str(name) if _BARE.fullmatch(str(name)) else toml_text(str(name))
+    return str(name) if _BARE.fullmatch(str(name)) else toml_string(str(name))
 
 
-def toml_text(text: str) -> str:
-    """A text in quotes."""
+def toml_string(text: str) -> str:
+    """A text in quotes: JSON's escapes are TOML's too, but for DEL, which TOML escapes."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -218,5 +218,5 @@ def _value(value: Any) -> str:
     if isinstance(value, Mapping):
         return f"{{ {', '.join(f'{toml_key(name)} = {_value(each)}' for name, each in value.items())} }}"
     if isinstance(value, str):
-        return toml_text(value)
+        return toml_string(value)
     return repr(int(value)) if float(value).is_integer() and abs(value) < 1e15 else repr(float(value))

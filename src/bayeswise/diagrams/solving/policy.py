@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
@@ -13,6 +14,7 @@ from bayeswise.diagrams.nested import option_table
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.node import checked
+from bayeswise.posteriors.normalise import normalise
 from bayeswise.render.labels import guess, shown
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular
@@ -69,10 +71,29 @@ class Policy(Tabular):
         return in_words(known, self.options, cases) + self._ties_in_words(kept)
 
     def softmax(self, temperature: float) -> Policy:
-        """A soft-max policy: P(option) proportional to exp(utility of the option / temperature)."""
-        from bayeswise.diagrams.solving.stochastic import softmax
+        """P(option | case) proportional to exp(utility of the option / temperature), over the options that are allowed.
 
-        return softmax(self, temperature)
+        Near 0 it is the best option, of equal ones each alike; far above the differences of utilities every option is
+        equally probable. Errors are rare where they are costly.
+        """
+        plain = isinstance(temperature, int | float) and not isinstance(temperature, bool)
+        if not plain or not (math.isfinite(temperature) and temperature > 0.0):
+            raise ParameterError(
+                f"the temperature is {temperature!r}", fix="give a number above 0, in the unit of utilities"
+            )
+        if self.expected is None:
+            raise ParameterError(
+                f"the policy of {self.decision!r} was given, so that the utility of its options is not known",
+                fix="take the policy of a solution in which it was chosen: diagram.solve().policy(...)",
+            )
+        scores = self.expected - self.expected.max(axis=1, keepdims=True)  # (n_cases, n_options)
+        with np.errstate(over="ignore"):
+            log_weights = scores / temperature
+        if self.allowed is not None:
+            log_weights = np.where(self.allowed, log_weights, -np.inf)
+            log_weights -= log_weights.max(axis=1, keepdims=True)
+        table = normalise(log_weights).probability
+        return replace(self, table=table, expected=None, best=None)
 
     def _chances_in_words(self) -> str:
         if len(self.table) == 1 or (self.table == self.table[0]).all():
@@ -286,3 +307,26 @@ def _said_last(groups: Sequence[tuple[tuple[int, ...], Tree]]) -> int:
 def _either(labels: Sequence[Label]) -> str:
     texts = [shown(label) for label in labels]
     return texts[0] if len(texts) == 1 else f"{', '.join(texts[:-1])} or {texts[-1]}"
+
+
+def mixed(policies: Sequence[Policy], weights: Sequence[float]) -> Policy:
+    """A policy of one decision that follows each of these with its probability, drawn anew in each case."""
+    shares = np.asarray(weights, dtype=np.float64)
+    if len(policies) == 0 or shares.shape != (len(policies),):
+        raise ParameterError(f"there are {len(policies)} policies and {shares.size} weights", fix="give one for each")
+    if not (np.isfinite(shares).all() and (shares >= 0.0).all() and abs(shares.sum() - 1.0) <= 1e-9):
+        raise ParameterError(f"the weights are {shares.tolist()!r:.80}", fix="give probabilities that add up to 1")
+    first = policies[0]
+    for each in policies:
+        if each.decision != first.decision or each.options != first.options:
+            raise ParameterError(
+                f"{each.decision!r} and {first.decision!r} are two decisions", fix="mix policies of one"
+            )
+    states = {node: levels for each in policies for node, levels in zip(each.knows, each.states, strict=True)}
+    knows = tuple(states)
+    sizes = [len(states[node]) for node in knows]
+    total = np.zeros([*sizes, len(first.options)])
+    for share, each in zip(shares / shares.sum(), policies, strict=True):
+        table = each.table.reshape([*(len(levels) for levels in each.states), len(first.options)])
+        total += share * lined_up(table, each.knows, knows)
+    return Policy(first.decision, first.options, knows, tuple(states.values()), total.reshape(-1, len(first.options)))

@@ -19,6 +19,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import BeliefNetwork, Distribution, Node
 from bayeswise.render.labels import guess, shown
 from bayeswise.render.numbers import number
+from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
@@ -320,3 +321,43 @@ def network_under(
         else:
             nodes.append(diagram.network.node(name))
     return BeliefNetwork(nodes, name=diagram.name)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(Tabular):
+    """What given policies lead to beside the best ones."""
+
+    given: Solution
+    best: Solution
+
+    @property
+    def utility(self) -> float:
+        """What the given policies lead to."""
+        return self.given.utility
+
+    @property
+    def regret(self) -> float:
+        """How much less that is than what the best policies lead to."""
+        return max(0.0, self.best.utility - self.given.utility)
+
+    def to_columns(self) -> dict[str, list[Any]]:
+        """For the given policies and the best ones: utility, regret, and each decision as text."""
+        both = (self.given, self.best)
+        rules = {
+            name: [each.policy(name).in_words() if name in each.policies else "" for each in both]
+            for name in self.best.policies
+        }
+        return {
+            "policies": ["given", "best"],
+            "utility": [each.utility for each in both],
+            "regret": [self.regret, 0.0],
+            **rules,
+        }
+
+    def __str__(self) -> str:
+        word = "utility" if self.given.diagram.attitude is None else "certainty equivalent"
+        values = f"{number(self.given.utility, 6)}; the best policies reach {number(self.best.utility, 6)}"
+        lines = [f"{word} {values}, {number(self.regret, 6)} more"]
+        if not self.best.proof.is_optimal:
+            lines.append(f"the best that were found are a {self.best.proof}")
+        return "\n".join(lines)

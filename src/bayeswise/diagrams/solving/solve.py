@@ -18,6 +18,7 @@ from bayeswise.diagrams.solving.solver import LARGEST_STEP, Outcome, Solver, Ste
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import BayeswiseError, ImpossibleEvidenceError, ParameterError, TooLargeError
+from bayeswise.render.labels import some
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
@@ -283,8 +284,8 @@ def forgetting_more(diagram: InfluenceDiagram, error: StepTooLargeError) -> TooL
         except BayeswiseError:  # still too large, or options are forbidden by what would be forgotten
             pass
         else:
-            names = ", ".join(map(repr, remembering[:_NAMED])) + (", ..." if len(remembering) > _NAMED else "")
-            return TooLargeError(error.what, fix=f"write forgets='everything' in the decisions {names}")
+            fix = f"write forgets='everything' in the decisions {some(remembering, most=_NAMED)}"
+            return TooLargeError(error.what, fix=fix)
     return _smaller_nodes(diagram, error)
 
 

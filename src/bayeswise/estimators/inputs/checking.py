@@ -28,6 +28,7 @@ from bayeswise.foundation.errors import (
 )
 from bayeswise.models.fitting import learned
 from bayeswise.models.settings.declaration import Setting
+from bayeswise.render.labels import some
 from bayeswise.tables.sources.opening import spread
 
 WORDS = "words"  # what the block of a sparse matrix is called
@@ -131,16 +132,12 @@ def _check_relation(estimator: Any, X: Any, *, reset: bool) -> None:
     ):
         known = getattr(estimator, "feature_names_in_", [f"x{k}" for k in range(estimator.n_features_in_)])
         raise MissingColumnError(
-            f"X has the columns {_some(names)}; the model was fitted with {_some(known)}",
+            f"X has the columns {some(list(names))}; the model was fitted with {some(list(known))}",
             fix="select these columns in this order",
         )
     elif not hasattr(estimator, "feature_names_in_"):
         what = type(estimator).__name__
         warnings.warn(f"X has feature names, but {what} was fitted without feature names", UserWarning, stacklevel=4)
-
-
-def _some(names: Any) -> str:
-    return ", ".join(map(repr, names[:8])) + (", ..." if len(names) > 8 else "")
 
 
 def _by_position(estimator: Any, X: Any) -> Any:

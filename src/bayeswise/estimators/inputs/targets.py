@@ -14,6 +14,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import DataError, ParameterError, PriorError, row_number
+from bayeswise.render.labels import some
 from bayeswise.tables.encoding.row_weights import checked_weights, refuse_all_zero
 from bayeswise.tables.schema.inference import MOST_CODES
 from bayeswise.tables.schema.labels import Label, Vocabulary
@@ -172,7 +173,8 @@ def refuse_undeclared(found: Vocabulary, declared: Vocabulary | None) -> None:
     unknown = [label for label in found if declared is not None and label not in declared]
     if unknown:
         raise DataError(
-            f"y has the class {unknown[0]!r}, which the first call of partial_fit did not declare: {_some(declared)}",
+            f"y has the class {unknown[0]!r}, which the first call of partial_fit did not declare: "
+            f"{some(declared or ())}",
             fix="declare it there, or leave classes out",
         )
 
@@ -181,7 +183,7 @@ def refuse_other_classes(given: Vocabulary, known: Sequence[Label]) -> None:
     """Later calls of `partial_fit` may repeat the classes, and not change them."""
     if given != Vocabulary(known):
         raise ParameterError(
-            f"classes is {_some(given)}; at the last call of partial_fit the classes were {_some(known)}",
+            f"classes is {some(given)}; at the last call of partial_fit the classes were {some(known)}",
             fix="leave it out after the first call",
         )
 
@@ -203,12 +205,7 @@ def prior_by_name(prior: Any, classes: Sequence[Label] | None) -> Mapping[Any, f
         return None
     if len(shares) != len(classes):
         raise PriorError(
-            f"class_prior has {len(shares)} probabilities for {len(classes)} classes: {_some(classes)}",
+            f"class_prior has {len(shares)} probabilities for {len(classes)} classes: {some(classes)}",
             fix="give one for each of classes_, in their order",
         )
     return dict(zip(classes, shares.tolist(), strict=True))
-
-
-def _some(labels: Sequence[Label] | None) -> str:
-    shown = list(labels or ())
-    return ", ".join(map(repr, shown[:8])) + (", ..." if len(shown) > 8 else "")

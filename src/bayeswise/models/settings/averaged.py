@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings.declaration import declared, setting
 from bayeswise.models.settings.naive_bayes import Counts, FamilyOptions, MEstimate, NaiveBayesSettings
+from bayeswise.render.labels import some
 from bayeswise.store.fields import fits
 
 if TYPE_CHECKING:
@@ -75,8 +76,8 @@ class AveragedSettings(Relevance, NaiveBayesSettings):
         known = tuple(columns)
         strange = next((name for name in self._named if name not in known), None)
         if strange is not None:
-            shown = ", ".join(map(repr, known[:6])) + (", ..." if len(known) > 6 else "")
-            raise ParameterError(f"relevance names {strange!r}, which is not a column", fix=f"name one of {shown}")
+            fix = f"name one of {some(known, most=6)}"
+            raise ParameterError(f"relevance names {strange!r}, which is not a column", fix=fix)
 
     @property
     def _named(self) -> Mapping[str, float]:

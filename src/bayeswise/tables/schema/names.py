@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
 
 from bayeswise.foundation.errors import MissingColumnError
+from bayeswise.render.labels import some
 
-_SHOWN = 8
 _PLAIN_NAMES = re.compile(r"[!-~](?:[ -~]*[!-~])?(?:\n[!-~](?:[ -~]*[!-~])?)*")  # ASCII, no blanks around
 
 
@@ -47,7 +47,9 @@ def find_name(
     same = [known for known in names if normal_name(known) == normal_name(name)]
     if same:
         return same[0]
-    raise MissingColumnError(f"{where} has no {role} {name!r}{needed}", fix=_guess(name, names) or fix or _some(names))
+    raise MissingColumnError(
+        f"{where} has no {role} {name!r}{needed}", fix=_guess(name, names) or fix or _any_of(names)
+    )
 
 
 def _guess(name: str, names: list[str]) -> str:
@@ -56,9 +58,8 @@ def _guess(name: str, names: list[str]) -> str:
     return f"did you mean {by_fold[close[0]]!r}?" if close else ""
 
 
-def _some(names: list[str]) -> str:
-    shown = ", ".join(map(repr, names[:_SHOWN])) + (", ..." if len(names) > _SHOWN else "")
-    return f"name one of its columns: {shown}" if names else "give a table with columns"
+def _any_of(names: list[str]) -> str:
+    return f"name one of its columns: {some(names)}" if names else "give a table with columns"
 
 
 def free_name(names: Sequence[str], taken: set[str], key: Callable[[str], str] = normal_name) -> str:

@@ -16,9 +16,8 @@ from bayeswise.tables.schema.inference import Examination, examine, find_leaks
 from bayeswise.tables.schema.notes import report
 from bayeswise.tables.schema.schema import LABELLED
 from bayeswise.tables.source import Source
-from bayeswise.workbench.bench import Bench
+from bayeswise.workbench.bench import Bench, TableChoice
 from bayeswise.workbench.messages import PROBLEMS, Code, Message, SameAs, call, python, shell
-from bayeswise.workbench.table_choice import TableChoice
 from bayeswise.workbench.workspace import FileView, version_of
 
 Remedy = Literal["category", "number", "count", "binary", "text", "ignore"]

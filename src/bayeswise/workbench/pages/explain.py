@@ -18,9 +18,8 @@ from bayeswise.foundation.errors import BayeswiseError, KindError, ParameterErro
 from bayeswise.render.numbers import exact
 from bayeswise.tables.encoding.one_row import typed_batch
 from bayeswise.tables.schema.labels import find_state
-from bayeswise.workbench.bench import Bench
+from bayeswise.workbench.bench import Bench, TableChoice
 from bayeswise.workbench.messages import FLAG, PROBLEMS, Code, FileName, Message, Name, SameAs, call, python, shell
-from bayeswise.workbench.table_choice import TableChoice
 
 CellText = Annotated[str, StringConstraints(max_length=100_000)]
 _MOST_ROWS = 500

@@ -22,10 +22,9 @@ from bayeswise.models.registry import DEFAULT, MODELS, kind_of_name
 from bayeswise.models.settings.help_text import settings_by_option, title_of
 from bayeswise.tables.schema.null_words import words_of
 from bayeswise.tables.source import DEFAULT_NULL_WORDS
-from bayeswise.workbench.bench import Bench
+from bayeswise.workbench.bench import Bench, TableChoice
 from bayeswise.workbench.messages import FLAG, PROBLEMS, Code, FileName, Message, Name, SameAs, call, python, shell
 from bayeswise.workbench.pages.jobs import JobView
-from bayeswise.workbench.table_choice import TableChoice
 from bayeswise.workbench.workspace import version_of
 
 Value = StrictBool | int | float | Annotated[str, StringConstraints(max_length=10_000)]

@@ -9,7 +9,7 @@ import typer
 
 from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import check_output, json_document, say
-from bayeswise.decisions.costs.decision_file import toml_key, toml_text
+from bayeswise.decisions.costs.decision_file import toml_key, toml_string
 from bayeswise.foundation.atomic import replacing_text
 from bayeswise.foundation.errors import UsageError
 from bayeswise.render.labels import keyed, shown
@@ -71,7 +71,7 @@ def decision_lines(examination: Examination) -> Iterator[str]:
         return
     labels = [label for label, _ in found.classes]
     yield f"# What to do about {shown(name)}, and what that costs. Lines that begin with # are comments."
-    yield f"target = {toml_text(name)}"
+    yield f"target = {toml_string(name)}"
     yield ""
     yield "# Kinds of columns that `fit --decision` should not guess: number, count, category, binary, text, ignored."
     yield from _kind_lines(examination)
@@ -96,7 +96,7 @@ def decision_lines(examination: Examination) -> Iterator[str]:
     yield "# ask = 0.25                       # the same cost in every state: somebody finds out"
     numbers = [f.column.name for f in examination.findings if f.column.kind in ("number", "count")]
     formula = f"0.1 * {numbers[0]}" if numbers and numbers[0].isidentifier() else "0.1 * amount"
-    formulas = ", ".join(f"{toml_key(state)} = {toml_text(formula)}" for state in labels)
+    formulas = ", ".join(f"{toml_key(state)} = {toml_string(formula)}" for state in labels)
     yield f"# other = {{ {formulas} }}"
     yield ""
     yield "# What it costs to find out the value of a column, for `bayeswise next-test`:"
@@ -107,7 +107,7 @@ def decision_lines(examination: Examination) -> Iterator[str]:
 
 def _of_number(name: str) -> Iterator[str]:
     yield f"# What choosing a number for {shown(name)} costs. Lines that begin with # are comments."
-    yield f"target = {toml_text(name)}"
+    yield f"target = {toml_string(name)}"
     yield ""
     yield "# What each unit costs that the choice is too low (under) or too high (over): the best choice is the"
     yield "# quantile under / (under + over). Instead of both, loss may be squared (the mean) or absolute (the median)."
@@ -119,6 +119,6 @@ def _of_number(name: str) -> Iterator[str]:
 def _kind_lines(examination: Examination) -> Iterator[str]:
     found = [(finding.column.name, finding.column.kind) for finding in examination.findings]
     for name, kind in found[:_MOST_LISTED]:
-        yield f"# kinds.{toml_key(name)} = {toml_text(kind)}"
+        yield f"# kinds.{toml_key(name)} = {toml_string(kind)}"
     if len(found) > _MOST_LISTED:
         yield f"# ... and {len(found) - _MOST_LISTED} more: bayeswise look shows them"

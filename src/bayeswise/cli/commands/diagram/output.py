@@ -14,7 +14,7 @@ from bayeswise.render.terminal import aligned
 if TYPE_CHECKING:
     from bayeswise.diagrams import InfluenceDiagram, Solution
     from bayeswise.diagrams.analysis.sensitivity import Sensitivity
-    from bayeswise.diagrams.solving.stochastic import Comparison
+    from bayeswise.diagrams.solving.solution import Comparison
 
 Answer = tuple[Any, list[str]]
 
