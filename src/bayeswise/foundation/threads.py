@@ -12,13 +12,15 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, contextmanager, suppress
 from contextvars import ContextVar, copy_context
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from bayeswise.foundation.errors import ParameterError, TooManyThreadsError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future, ThreadPoolExecutor
 
 __all__ = [
     "Shared",
@@ -88,6 +90,8 @@ class _Pool:
 
     def helper(self) -> ThreadPoolExecutor:
         """An idle one, else a new one, whose thread starts with its first task."""
+        from concurrent.futures import ThreadPoolExecutor  # late: a small table needs no helper
+
         with self._lock:
             return self._idle.pop() if self._idle else ThreadPoolExecutor(1, thread_name_prefix="bayeswise")
 
@@ -271,10 +275,15 @@ class Shared(Generic[Item, Answer]):
         self._crew = _crew()
         self._helpers: list[tuple[Future[None], ThreadPoolExecutor]] = []
         n_helpers = self._crew.borrow(len(self._items) - 1 if helpers is None else helpers)
-        self._answers: list[Future[Answer]] = [Future() for _ in self._items] if n_helpers else []
+        self._answers: list[Future[Answer]] = self._promised() if n_helpers else []
         self._left = deque(range(len(self._answers)))
         self._hire(n_helpers)
         self._is_shared = bool(self._helpers)
+
+    def _promised(self) -> list[Future[Answer]]:
+        from concurrent.futures import Future
+
+        return [Future() for _ in self._items]
 
     def _hire(self, helpers: int) -> None:
         """As many of the helpers as threads can be started: a machine may allow fewer than it has cores."""

@@ -159,7 +159,7 @@ import sys
 from bayeswise.cli import main
 codes = [main(words) for words in {commands!r}]
 heavy = {{"pydantic", "scipy", "sklearn", "duckdb", "narwhals", "pandas", "polars", "pyarrow", "matplotlib",
-    "numpy.ma"}}
+    "numpy.ma", "concurrent.futures"}}
 others = {{"families.continuous.gamma", "families.belief_history", "statistics.numbers.sample",
     "decisions.information", "models.gaussian_bayes", "evaluation.parameter_draws", "explanations.class_densities",
     "explanations.nomogram", "posteriors.joint_table"}}
@@ -176,8 +176,9 @@ import sys
 from bayeswise.cli import main
 code = main(["fit", {str(GOLF)!r}, "-t", "play", "-o", {str(model)!r}])
 heavy = {{"pydantic", "scipy", "sklearn", "duckdb", "narwhals", "pandas", "polars", "pyarrow", "matplotlib",
-    "numpy.ma", "numpy.random"}}
-others = {{"networks.network", "networks.inference", "networks.learning.em", "networks.learning.learned_network"}}
+    "numpy.ma", "numpy.random", "concurrent.futures"}}
+others = {{"networks.network", "networks.inference", "networks.learning.em", "networks.learning.learned_network",
+    "tables.encoding.one_row", "tables.sources.memory"}}
 print("loaded:", code, *sorted((heavy | {{f"bayeswise.{{name}}" for name in others}}) & set(sys.modules)))
 """
     answer = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)

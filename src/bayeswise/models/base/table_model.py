@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, wraps
 from importlib import import_module
-from typing import Any, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 import numpy as np
 
@@ -16,11 +16,13 @@ from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import FitError, NoSuchAnswerError, ParameterError
 from bayeswise.tables.batch import MISSING, Batch
 from bayeswise.tables.encoding.encoder import Encoder
-from bayeswise.tables.encoding.one_row import RowEncoder, row_in, swept_for
 from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.sources.opening import spread
+
+if TYPE_CHECKING:
+    from bayeswise.tables.encoding.one_row import RowEncoder
 
 _MOST_SHOWN = 40  # columns on a page
 
@@ -145,6 +147,8 @@ class TableModel:
         """A table to be predicted, encoded; a mapping or Series of cells is one row, a batch passes as it is."""
         if isinstance(table, Batch):
             return iter([table])
+        from bayeswise.tables.encoding.one_row import row_in, swept_for  # late: nobody learns from one row
+
         row = row_in(table, self.schema.used)
         if row is not None:
             batch = None if self._row_encoder is None else self._row_encoder.encode(row)
@@ -157,6 +161,8 @@ class TableModel:
     @cached_property
     def _row_encoder(self) -> RowEncoder | None:
         """How one row is encoded, made once for all rows."""
+        from bayeswise.tables.encoding.one_row import RowEncoder
+
         return RowEncoder.of(self.schema, self.vocabularies)
 
     def over(self, table: Any, answer: Callable[[Batch], Any], shape: tuple[int, ...]) -> FloatArray:

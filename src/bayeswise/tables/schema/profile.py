@@ -18,7 +18,7 @@ from bayeswise.foundation.threads import each
 from bayeswise.tables.partitions import NearSource, Pass, SpreadSource
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.source import Chunk, InvalidValue, RawColumn, Source, Storage, first_not_utf8, not_utf8
-from bayeswise.tables.sources.table import TableSource
+from bayeswise.tables.sources.table import CELLS_WORTH_A_THREAD, TableSource
 
 EXACT_DISTINCT = 1 << 20
 """Up to this many different values are counted exactly (in narrow tables), more are estimated to about 1 %."""
@@ -121,7 +121,11 @@ def empty_profiler(n_columns: int) -> Profiler:
 
 def show(chunk: Chunk, profilers: Mapping[str, Profiler]) -> None:
     """Show the cells of a chunk to the profilers of their columns."""
-    each(lambda column: chunk.profile(*column), profilers.items())
+    if chunk.n_rows * len(profilers) >= CELLS_WORTH_A_THREAD:
+        each(lambda column: chunk.profile(*column), profilers.items())
+        return
+    for name, profiler in profilers.items():
+        chunk.profile(name, profiler)
 
 
 def _profiles(source: Source, profilers: Mapping[str, Profiler]) -> dict[str, ColumnProfile]:
