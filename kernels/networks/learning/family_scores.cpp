@@ -15,7 +15,7 @@
 
 #include "common/bitmaps.hpp"
 #include "common/require.hpp"
-#include "networks/count_terms.hpp"
+#include "networks/learning/count_terms.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;

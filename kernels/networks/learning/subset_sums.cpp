@@ -11,7 +11,7 @@
 
 #include "common/interrupts.hpp"
 #include "common/require.hpp"
-#include "networks/count_terms.hpp"
+#include "networks/learning/count_terms.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
