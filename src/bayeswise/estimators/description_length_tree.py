@@ -1,6 +1,6 @@
 """A decision tree that is as large as its description is worth: grown by scikit-learn, pruned by bits.
 
-`models/description_length/pruning.py` says what a node costs; `bw.fit(model="tree")` learns such a tree from any table.
+`models/description_length/tree.py` says what a node costs; `bw.fit(model="tree")` learns such a tree from any table.
 """
 
 from __future__ import annotations
@@ -21,8 +21,7 @@ from bayeswise.estimators.inputs.checking import in_memory, is_frame, is_relatio
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import DataError, MissingCellError, NonFiniteError, ParameterError, row_number
 from bayeswise.models.description_length.bits import Code, DescriptionLength
-from bayeswise.models.description_length.pruning import PrunedTree
-from bayeswise.models.description_length.tree import DescribedTree
+from bayeswise.models.description_length.tree import DescribedTree, PrunedTree
 from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
 from bayeswise.tables.schema.schema import Schema
 

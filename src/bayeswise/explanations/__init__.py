@@ -9,8 +9,7 @@ flip.py                the least change that changes the answer
 class_densities.py     classes along one column: density, posterior, regions and errors
 class_plane.py         classes over two columns: regions and contours
 nomogram.py            points to add up, and the probability they stand for
-text.py                for a terminal
-html.py                for a page
+account_views.py       an account in a terminal and on a page
 plots/                 as pictures
 """
 

@@ -238,13 +238,13 @@ class Account(Tabular):
 
     def to_text(self, state: Label | None = None, against: Label | None = None, *, width: int = 80) -> str:
         """Bars for a terminal of that width, without colour."""
-        from bayeswise.explanations.text import account_text
+        from bayeswise.explanations.account_views import account_text
 
         return account_text(self, self.weigh(state, against), width=width)
 
     def to_html(self, state: Label | None = None, against: Label | None = None) -> str:
         """A page that needs nothing else: no script, no network."""
-        from bayeswise.explanations.html import account_page
+        from bayeswise.explanations.account_views import account_page
 
         return account_page(self, self.weigh(state, against))
 
@@ -263,12 +263,12 @@ class Account(Tabular):
         return ThreePanelDisplay(self, most_columns=most_columns, most_states=most_states).plot(ax)
 
     def _repr_html_(self) -> str:
-        from bayeswise.explanations.html import account_fragment
+        from bayeswise.explanations.account_views import account_fragment
 
         return account_fragment(self, self.weigh())
 
     def __rich__(self) -> RenderableType:
-        from bayeswise.explanations.text import Bars
+        from bayeswise.explanations.account_views import Bars
 
         return Bars(self, self.weigh())
 

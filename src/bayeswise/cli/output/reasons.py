@@ -45,7 +45,7 @@ def show(account: Account, rival: Label, distances: dict[str, Any]) -> None:
     """Bars in colour on a terminal, plain in a pipe."""
     from rich.console import Console
 
-    from bayeswise.explanations.text import Bars
+    from bayeswise.explanations.account_views import Bars
 
     console = Console(highlight=False, emoji=False)
     if console.is_terminal:

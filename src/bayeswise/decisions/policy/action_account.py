@@ -148,7 +148,7 @@ class ActionAccount:
 
     def to_text(self, *, width: int = 80) -> str:
         """The summary, and the bars of the columns: to the right they speak for the action."""
-        from bayeswise.explanations.text import account_text
+        from bayeswise.explanations.account_views import account_text
 
         bars = account_text(self.account, self.account.weigh(*self.states), width=width, question=self.question)
         return f"{self.summary()}\n\n{bars}" + (f"\n\n{change_text(self.change)}" if self.searched else "")
@@ -168,7 +168,7 @@ class ActionAccount:
         return f"Why {shown(self.action)}, not {shown(self.rival)}?"
 
     def _sections(self) -> list[str]:
-        from bayeswise.explanations.html import headed_parts
+        from bayeswise.explanations.account_views import headed_parts
 
         lines = [*self.summary().splitlines()[1:], *([change_text(self.change)] if self.searched else [])]
         return headed_parts(self.account, self.account.weigh(*self.states), self._headline, lines)

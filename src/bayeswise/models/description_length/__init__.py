@@ -2,8 +2,7 @@
 
 bits.py          bits part by part; the codes of counts, normalised maximum likelihood among them; cuts that pay
 lengths.py       bits of models, and the model of fewest bits
-pruning.py       the pruning of a tree of questions that takes the fewest bits
-tree.py          a decision tree with the bits of each node, and its picture
+tree.py          a tree of questions with the bits of each node, its cheapest pruning, and its picture
 comparing.py     several models of one table, by bits and by rows left out
 """
 

@@ -19,7 +19,7 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.foundation.special import xlogy
-from bayeswise.models.description_length.pruning import PrunedTree, leaf_bits
+from bayeswise.models.description_length.tree import PrunedTree, leaf_bits
 from bayeswise.models.from_table import Progress, check_declared, divided, no_rows, schema_for
 from bayeswise.models.settings.tree import TreeSettings
 from bayeswise.models.tree.model import TreeModel

@@ -15,8 +15,7 @@ from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, where_rows_are
 from bayeswise.models.description_length.bits import DescriptionLength
-from bayeswise.models.description_length.pruning import leaf_bits, tree_length
-from bayeswise.models.description_length.tree import DescribedTree, TreeNode
+from bayeswise.models.description_length.tree import DescribedTree, TreeNode, leaf_bits, tree_length
 from bayeswise.models.relearning import RelearnedModel
 from bayeswise.models.settings.tree import TreeSettings
 from bayeswise.posteriors.prior import prior_by_state
