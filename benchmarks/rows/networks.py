@@ -198,7 +198,7 @@ def reading(n_nodes: int) -> float:
 def rows(size: Size) -> Iterator[Row]:
     found = networks()
     for name, make in found.items():
-        yield Race(f"{name}, all marginals, compiled anew | pyAgrum", partial(all_marginals, make), at_least=5)
+        yield Race(f"{name}, all marginals, compiled again | pyAgrum", partial(all_marginals, make), at_least=5)
     for name, make in found.items():
         yield Race(f"{name}, {_QUERIES} queries, fresh | pyAgrum", partial(queries, make, False), at_least=1)
         yield Race(f"{name}, {_QUERIES} queries, compiled | pyAgrum", partial(queries, make, True), at_least=8)

@@ -133,7 +133,7 @@ void squared_distances(Out out, Cells<T> values, Constants mean, Constants mean_
                 "parameters and values differ in shape");
     const int64_t width = whiteners.shape(1), full = n_columns * (n_columns + 1) / 2;
     require(static_cast<int64_t>(whiteners.shape(0)) == n_states && (width == full || width == 0),
-            "the whiteners are no packed triangles");
+            "the whiteners are not packed triangles");
     require(static_cast<int64_t>(out.shape(0)) == n_rows && static_cast<int64_t>(out.shape(1)) == n_states,
             "the distances have another shape");
     const bool diagonal = width == 0;

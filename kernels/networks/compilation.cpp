@@ -42,7 +42,7 @@ Walk walk_through(const Network& network, const std::vector<int>& scope, const s
     return Walk(sizes, steps);
 }
 
-// The nodes that are neither observed nor irrelevant, numbered anew; those that share a table are adjacent.
+// The nodes that are neither observed nor irrelevant, renumbered; those that share a table are adjacent.
 struct Graph {
     std::vector<int> number;  // of each node of the network, -1 if it is not here
     std::vector<int> node;    // by number, and so are the next two

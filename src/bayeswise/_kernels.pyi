@@ -547,7 +547,7 @@ class JunctionTree:
         """What a run keeps: the cells of cliques and of the messages between them."""
     @property
     def planned(self) -> bool:
-        """False where planning was given up: n_cells is then the least that is needed, and nothing can be asked."""
+        """False where planning was given up: n_cells is then the least that is needed, and queries are refused."""
     @property
     def n_cliques(self) -> int: ...
     def posterior(self, states: Sequence[int], soft: SoftEvidence) -> tuple[FloatArray, float]: ...
@@ -691,7 +691,7 @@ class ExpectedCounts:
     def n_cells(self) -> float: ...
     @property
     def planned(self) -> bool:
-        """False where planning was given up: n_cells is then the least that is needed, and nothing can be asked."""
+        """False where planning was given up: n_cells is then the least that is needed, and queries are refused."""
     def use(self, tables: FloatArray) -> None:
         """All tables one after the other, the node's states adjacent."""
     def add(

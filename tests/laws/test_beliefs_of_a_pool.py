@@ -218,11 +218,11 @@ def test_other_models_are_evaluated_anew(kind: str) -> None:
     assert not isinstance(beliefs_of(learner.pool, learner.model), BeliefsByClass)
     before = bytes_of(learner.model)
     learner.teach(1, "b").teach(0, "a")
-    anew = learner.model.probability(learner.pool.for_model(learner.model))
-    assert learner.posterior() == pytest.approx(anew)
+    again = learner.model.probability(learner.pool.for_model(learner.model))
+    assert learner.posterior() == pytest.approx(again)
     for strategy in STRATEGIES:
         learner.strategy = strategy
-        scores = scores_of(learner, anew)
+        scores = scores_of(learner, again)
         scores[:2] = -1.0
         assert learner.query()[0].row == np.argmax(scores)
     assert bytes_of(learner.undo().undo().model) == before

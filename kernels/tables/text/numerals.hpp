@@ -19,7 +19,7 @@ inline std::string_view trimmed(std::string_view text) {
 // The rest of read_number: exponents, many digits, infinity. The text has neither blanks around it nor a sign.
 Numeral read_any_number(std::string_view text, bool negative, char decimal_mark);
 
-// Blanks around the number are ignored; "1_000", "0x1F", "1e400" and digits of other scripts are no numbers.
+// Blanks around the number are ignored; "1_000", "0x1F", "1e400" and digits of other scripts are not numbers.
 inline Numeral read_number(std::string_view text, char decimal_mark) {
     text = trimmed(text);
     if (text.empty()) return Numeral();

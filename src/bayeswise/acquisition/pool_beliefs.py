@@ -1,8 +1,8 @@
 """The posterior of every row of a pool, kept up to date label by label.
 
 A label changes the parameters of one class, so that of a plain naive Bayes model only that class's log-likelihoods are
-summed up anew, and only on demand. Where all columns are numbers and the labelled set began empty, the
-parameters come from the few labelled rows themselves, and the exact sums can wait; other models predict anew.
+recomputed, and only on demand. Where all columns are numbers and the labelled set began empty, the
+parameters come from the few labelled rows themselves, and the exact sums can wait; other models predict again.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _is_ordinary(pool: Pool) -> bool:
 
 
 class PlainBeliefs:
-    """Of any classifier: all rows are predicted anew after each label."""
+    """Of any classifier: all rows are predicted again after each label."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
@@ -105,7 +105,7 @@ class BeliefsByClass:
         self._parameters: FloatArray | None = None  # (n_states, ...) all that a class's log-likelihood depends on
         self._log_states = np.empty((0, pool.n_rows))
         self._log_prior = np.empty(0)
-        self._score = np.empty(pool.n_rows)  # written anew for each query: fresh memory costs as much as a sweep of it
+        self._score = np.empty(pool.n_rows)  # rewritten for each query: fresh memory costs as much as a sweep of it
         self._latest: tuple[Any, ...] = ()  # scores by factor
         self._stale: set[int] = set()  # classes whose log-likelihoods are not those of the latest scores
         self._in_parts = Parts(pool.n_rows)
@@ -130,7 +130,7 @@ class BeliefsByClass:
         return changed
 
     def _settle(self, then: Work | None = None) -> None:
-        """Sum up anew what is stale, and go on with each part of the rows while they are at hand."""
+        """Recompute what is stale, and go on with each part of the rows while they are at hand."""
         stale, self._stale = sorted(self._stale), set()
         works = [work for state in stale for work in self._sums(state)]
         if then is not None:

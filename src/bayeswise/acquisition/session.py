@@ -103,7 +103,7 @@ class Session:
         return self._close({"label": classes[find_state(label, classes, what="there is no class")]})
 
     def add_class(self, label: Any) -> None:
-        """One class more; what was answered is learned anew with it."""
+        """One class more; what was answered is learned again with it."""
         if Vocabulary(self.learner.model.classes).code(label) < 0:
             self._make([*self.classes, label_of(label)])  # finds what is wrong before it is recorded
             self.journal.append({"class": label_of(label)})

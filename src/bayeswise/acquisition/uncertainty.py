@@ -122,7 +122,7 @@ class Screen:
         log_prior: FloatArray,
         is_open: BoolArray,
     ) -> None:
-        """Sum up anew what is stale, and bound the log odds, part by part."""
+        """Recompute what is stale, and bound the log odds, part by part."""
         columns, log_states, upper = self._columns, self._log_states, self._upper
 
         def work(rows: slice) -> None:

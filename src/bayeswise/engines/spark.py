@@ -93,7 +93,7 @@ class SparkSource(SpreadSource):
 
         selected = set(columns)
         names = [name for name in self.frame.columns if name in selected]
-        is_whole = len(names) == len(self.columns)  # which Spark need not plan anew
+        is_whole = len(names) == len(self.columns)  # which Spark need not plan again
         rows = (self.frame if is_whole else self._selected(Form((), tuple(names)))).limit(n_rows)
         kinds = [_ARROW_TYPES.get(self._kinds[name]) for name in names]
         if None in kinds:

@@ -16,7 +16,7 @@ _DESCRIPTORS = ("/dev/fd", "/proc/self/fd")
 
 
 def is_read_once(path: Path) -> bool:
-    """True for pipes, sockets and devices, and for descriptors, which some systems do not open anew."""
+    """True for pipes, sockets and devices, and for descriptors, which some systems do not open again."""
     try:
         mode = path.stat().st_mode
     except (OSError, ValueError):  # ValueError: not a name of a file; opening it says what is wrong

@@ -159,7 +159,7 @@ def separated(levels: Sequence[Label], cells: CodeArray, states: Collection[Any]
     return Separated([*known, *new], code[cells], len(new), number[cells], [levels[place] for place in kept])
 
 
-# -- distributions that shall hold -------------------------------------------------------------------------------
+# -- distributions that should hold -------------------------------------------------------------------------------
 
 
 _CLOSE = 1e-13

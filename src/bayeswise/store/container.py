@@ -39,7 +39,7 @@ FILE_TYPES = {
 
 @cache
 def type_name(dtype: np.dtype[Any]) -> str:
-    """The name of a type, which NumPy composes anew on each access."""
+    """The name of a type, which NumPy composes again on each access."""
     return dtype.name
 
 

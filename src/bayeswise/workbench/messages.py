@@ -105,7 +105,7 @@ def call(function: str, *arguments: Any, **keywords: Any) -> str:
 
 
 _PROBLEM = {"application/json": {"schema": {"$ref": "#/components/schemas/Problem"}}}
-# FastAPI builds a schema anew for each code of each route that names a type, so only the first code does.
+# FastAPI builds a schema again for each code of each route that names a type, so only the first code does.
 PROBLEMS: dict[int | str, dict[str, Any]] = {
     400: {"description": "the request is invalid", "model": Problem},
     401: {"description": "no token", "content": _PROBLEM},

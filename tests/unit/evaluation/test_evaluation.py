@@ -1,4 +1,4 @@
-"""What decisions cost, and beside what: every number against a reckoning by hand."""
+"""What decisions cost, and beside what: every number against a computation by hand."""
 
 from __future__ import annotations
 

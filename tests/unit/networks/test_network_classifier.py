@@ -144,8 +144,10 @@ def test_a_structure_is_changed_without_a_second_look_at_the_rows(patients: Any)
     table = frame.assign(y=y)
     tan = fit_network(table, "y", structure="tan")
     for overrides in ({"structure": "aode"}, {"structure": "naive"}, {"structure": "k-dependence", "k": 1}):
-        anew = fit_network(table, "y", **overrides)
-        np.testing.assert_allclose(tan.changed(**overrides).predict_proba(frame), anew.predict_proba(frame), rtol=1e-12)
+        fresh = fit_network(table, "y", **overrides)
+        np.testing.assert_allclose(
+            tan.changed(**overrides).predict_proba(frame), fresh.predict_proba(frame), rtol=1e-12
+        )
     assert bytes_of(tan.changed(structure="naive").learn(table).changed(structure="tan")) == bytes_of(tan.learn(table))
     for overrides in ({"structure": "markov-blanket"}, {"structure": "k-dependence", "k": 2}):
         with pytest.raises(ParameterError, match="cannot be computed from these counts"):

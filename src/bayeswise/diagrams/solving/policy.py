@@ -310,7 +310,7 @@ def _either(labels: Sequence[Label]) -> str:
 
 
 def mixed(policies: Sequence[Policy], weights: Sequence[float]) -> Policy:
-    """A policy of one decision that follows each of these with its probability, drawn anew in each case."""
+    """A policy of one decision that follows each of these with its probability, drawn independently in each case."""
     shares = np.asarray(weights, dtype=np.float64)
     if len(policies) == 0 or shares.shape != (len(policies),):
         raise ParameterError(f"there are {len(policies)} policies and {shares.size} weights", fix="give one for each")

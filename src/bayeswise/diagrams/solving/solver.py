@@ -73,7 +73,7 @@ class Plan:
         largest: float = LARGEST_STEP,
     ) -> None:
         self.keep = tuple(sorted(keep))
-        # variables are numbered anew, as the diagram may have many more
+        # variables are renumbered, as the diagram may have many more
         variables = sorted({*keep, *(v for argument in arguments for v in argument.scope)})
         number = {v: k for k, v in enumerate(variables)}
         self._elimination = _kernels.PairElimination(

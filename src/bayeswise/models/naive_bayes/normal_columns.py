@@ -50,7 +50,7 @@ def normal_parameters(statistic: Moments, settings: NaiveBayesSettings) -> Norma
     """Mean and stddev of each class and column, (n_states, n_columns), finite whatever the rows.
 
     A class without a cell in a column gets the whole column's mean and stddev there: it is not evidence for
-    or against it. A column that never varies has the stddev 0 everywhere, and is no evidence.
+    or against it. A column that never varies has the stddev 0 everywhere, and is not evidence.
     """
     return ClassMoments.of(statistic, settings).within(statistic.pooled(), settings)
 

@@ -1,7 +1,7 @@
 """The counts behind a classifier by EM: what rows with missing cells let us expect of each table.
 
 EM depends on the counts and on the distinct rows with missing values, so a model that keeps both merges and forgets
-exactly, and its tables are found anew. It begins at the tables of the cells that are there.
+exactly, and its tables are estimated again. It begins at the tables of the cells that are there.
 """
 
 from __future__ import annotations

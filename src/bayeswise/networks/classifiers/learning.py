@@ -129,7 +129,7 @@ def prepared(
     return NetworkClassifierModel(schema, settings, counts, all_cuts, parents, by_hand)
 
 
-Batches = Callable[[], Iterable[Batch]]  # each call sweeps the rows anew
+Batches = Callable[[], Iterable[Batch]]  # each call sweeps the rows again
 Counting = Callable[[Coding, Request], Grouped[Product]]
 
 

@@ -1,4 +1,4 @@
-"""Each learned row under the model that never saw it: counts less the row, and the structure chosen anew."""
+"""Each learned row under the model that never saw it: counts less the row, and the structure chosen again."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 class NetworkClassifierModel(Classifier):
     """p(state | row) from a network of the class and all columns; a frozen value.
 
-    The structures "naive", "tan", "aode" and 1-dependence are functions of the counts, so they are chosen anew whenever
+    The structures "naive", "tan", "aode" and 1-dependence are functions of the counts, so they are chosen again when
     rows come or go. The others have tables of more columns than pairs: their `parents` are found once, and kept.
     """
 

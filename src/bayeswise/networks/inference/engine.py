@@ -307,7 +307,7 @@ class Engine:
         return tree
 
     def tree_of(self, tables: Sequence[FloatArray], targets: list[int], finding: Finding) -> _kernels.JunctionTree:
-        """A tree like `tree`, made for other tables of the same shapes, which it reads anew at every run; not kept."""
+        """A tree like `tree`, made for other tables of the same shapes, which it reads again at every run; not kept."""
         parents = [list(above) for above in self.network._parents]  # the tables are expanded, so no chains
         relevant = graph.ancestors_of(parents, [*targets, *finding.states, *finding.likelihoods])
         expanded = _kernels.NetworkTables(self._sizes[: len(parents)], parents, tables)

@@ -82,7 +82,7 @@ class ScanPiece(ArrowPiece):
 
 
 class RelationSource(TableSource):
-    """A DuckDB relation: each sweep runs its query anew."""
+    """A DuckDB relation: each sweep runs its query again."""
 
     def __init__(self, description: str, relation: Any) -> None:
         self._relation = relation

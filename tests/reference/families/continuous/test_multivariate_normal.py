@@ -50,7 +50,7 @@ def test_the_density_agrees_with_mpmath_in_any_units(units: tuple[float, ...], z
     scale = np.array(units)
     mean, covariance = MEAN * scale, COVARIANCE * scale * scale[:, None]
     x = mean + z * scale
-    with mp.workdps(700):  # mpmath judges a matrix singular by its digits
+    with mp.workdps(700):  # mpmath tests for singularity by the digits
         determinant, distance = mp.det(matrix(covariance)), exact_distance(x, mean, matrix(covariance))
     exact = -mp.log(determinant) / 2 - 3 * mp.log(2 * mp.pi) / 2 - distance / 2
     found = NORMAL.log_density(MultivariateNormalParameters.of(mean, covariance), x[None]).item()

@@ -16,7 +16,7 @@ from tests.cases.network_cases import random_network
 
 
 def weights_of(network: BeliefNetwork, name: str, cell: Any) -> np.ndarray:
-    """1 for each state that a cell allows, a likelihood where it is soft, by reading it anew."""
+    """1 for each state that a cell allows, a likelihood where it is soft, by reading it again."""
     states = network.states(name)
     if cell is None:
         return np.ones(len(states))

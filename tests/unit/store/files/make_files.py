@@ -1,7 +1,7 @@
 """Made the files beside this one: python -m tests.unit.store.files.make_files [NAME ...].
 
 A file that is there stays as it is: it stands for what users have. A new kind of model adds its file; a new format adds
-files under new names, and those of today go on being read. Naming a file that is there writes its answers anew, for a
+files under new names, and those of today go on being read. Naming a file that is there writes its answers again, for a
 correction that is meant to change what models say.
 """
 

@@ -1,4 +1,4 @@
-"""Files that are no CSV, several files, standard input, and files that cannot be read."""
+"""Files other than CSV, several files, standard input, and files that cannot be read."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What a step of Newton's method needs of rows, as exact sums: any order, chunks and partitions give the same bits.
 
-A step is a regression by least squares of rows that are weighted anew. With `first` and `second`, the derivatives of a
+A step is a regression by least squares of rows that are reweighted. With `first` and `second`, the derivatives of a
 row's loss by its score, and r = sqrt(second), the curvature is the sum of (r z)(r z)' and the gradient that of
 (first / r)(r z): cross products, which `Scatter` sums without rounding. Only what belongs to one row is rounded.
 """

@@ -4,7 +4,7 @@ An order is as probable as any other beforehand, so that a graph counts once for
 columns the sum over orders is exact; where they are too many, Markov chains over orders estimate it.
 
 The chains draw from the distribution that `edge_posteriors` sums over, each from an order of its own (Friedman and
-Koller 2003). A step takes a column out and draws its place anew among all others, and what is averaged is not graphs
+Koller 2003). A step takes a column out and draws its place again among all others, and what is averaged is not graphs
 but P(edge | order), which is exact. Orders are drawn until the chains agree, twice as many each time; those before
 count as the way there.
 """

@@ -19,7 +19,7 @@ def raw_columns(frame: Any) -> list[RawColumn]:
     """Columns of a frame without rows; an Enum declares its levels."""
     refuse_zero_bytes("polars", _names(frame.schema))  # at which an export of polars ends the process
     fields, _ = one_batch("polars", frame.__arrow_c_stream__())
-    schema = frame.schema  # made anew by polars on each access
+    schema = frame.schema  # made again by polars on each access
     return [_declared(column, schema[column.name]) for column in arrow_columns(fields, None)]
 
 
