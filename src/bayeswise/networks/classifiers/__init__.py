@@ -3,7 +3,7 @@
 learning.py           from a table to a model
 coding.py             every column as a few levels
 counted.py            the counts behind the tables
-completion.py         the same by EM, where cells are missing
+em.py                 the same by EM, where cells are missing
 column_graph.py       which columns a column depends on: trees and k-dependence from pair counts given the class
 superparents.py       the average over one-dependence networks
 superparent_pairs.py  the average over two-dependence networks

@@ -115,7 +115,7 @@ class NetworkClassifierModel(Classifier):
         """The counts that tables are made of: of the cells that are there, or of all cells, as EM expects them."""
         if self.settings.incomplete != "em":
             return self.counted
-        from bayeswise.networks.classifiers.completion import completed  # late: whole rows need no EM
+        from bayeswise.networks.classifiers.em import completed  # late: whole rows need no EM
 
         incomplete = self.statistics.part[INCOMPLETE]
         return completed(self.counted, incomplete, self.graph, self.settings, self.class_weight)
