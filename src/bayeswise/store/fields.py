@@ -14,6 +14,7 @@ that gets another name keeps its own in documents.
 
 from __future__ import annotations
 
+import builtins
 import sys
 from collections.abc import Callable, Container, Iterable, Mapping
 from dataclasses import Field, field, fields
@@ -108,14 +109,21 @@ _PLAIN = (str, int, float, bool)
 def field_hint(kind: type, name: str) -> Any:
     """The type of one field; `later_types` of its class is called only for a name that the module does not import."""
     owner = next(each for each in kind.__mro__ if name in get_annotations(each))
-    holder = SimpleNamespace(__annotations__={name: get_annotations(owner)[name]})
+    return field_hint(owner, name) if owner is not kind else _evaluated(owner, get_annotations(owner)[name])
+
+
+def _evaluated(owner: type, annotation: Any) -> Any:
     known = vars(sys.modules[owner.__module__])
+    named = known.get(annotation, vars(builtins).get(annotation))
+    if isinstance(named, type):  # the name of a class needs no compiler
+        return named
+    holder = SimpleNamespace(__annotations__={"field": annotation})
     try:
-        return get_type_hints(holder, known)[name]
+        return get_type_hints(holder, known)["field"]
     except NameError:
         if not hasattr(owner, "later_types"):
             raise
-        return get_type_hints(holder, {**known, **owner.later_types()})[name]
+        return get_type_hints(holder, {**known, **owner.later_types()})["field"]
 
 
 def _fits_tuple(value: Any, hints: tuple[Any, ...]) -> bool:

@@ -26,7 +26,6 @@ from bayeswise.models.naive_bayes.words import Words, WordScores
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.posteriors.normalise import Posterior, normalise
 from bayeswise.statistics import Product
-from bayeswise.statistics.numbers.extents import MOST_COLUMNS, Extents
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
@@ -42,7 +41,7 @@ if TYPE_CHECKING:
     from bayeswise.explanations.nomogram import Nomogram
     from bayeswise.explanations.steps import Steps
     from bayeswise.models.naive_bayes.closed_forms import LinearForm
-    from bayeswise.statistics.numbers.extents import Span
+    from bayeswise.statistics.numbers.extents import Extents, Span
 
 
 @dataclass(frozen=True, repr=False)
@@ -362,6 +361,10 @@ def request_of(factors: tuple[Factor, ...], schema: Schema, *, extents: bool = F
 
 def extents_of(schema: Schema) -> Request:
     """Where the values of number columns lie, unless there are none or very many."""
-    if not 0 < len(schema.numbers) <= MOST_COLUMNS:
+    if not schema.numbers:
+        return Request({})
+    from bayeswise.statistics.numbers.extents import MOST_COLUMNS, Extents  # late: many tables have no numbers
+
+    if len(schema.numbers) > MOST_COLUMNS:
         return Request({})
     return Request.numbers(EXTENTS, schema.numbers, Extents.of)
