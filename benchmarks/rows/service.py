@@ -142,15 +142,19 @@ def started(command: list[str], port: int, path: str, environment: dict[str, str
         command, env={**os.environ, **environment}, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
     )
     try:
-        for _ in range(400):
-            with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
+        while not _listens(port):  # a busy machine may take minutes to start it
+            if process.poll() is not None:
+                raise RuntimeError(f"the server ended with code {process.returncode}: {' '.join(command)}")
             time.sleep(0.1)
         yield Server(port, path, process)
     finally:
         process.terminate()
         process.wait()
+
+
+def _listens(port: int) -> bool:
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def free_port() -> int:

@@ -31,21 +31,28 @@ constexpr double kNoGain = 1e-9;
 
 // What the rows of a node, or of one of its bins, sum up to.
 struct Sums {
-    double slope = 0.0, curvature = 0.0;
+    double slope = 0.0, curvature = 0.0, weight = 0.0;
 
     void add(const Sums& other) {
         slope += other.slope;
         curvature += other.curvature;
+        weight += other.weight;
     }
     void subtract(const Sums& other) {
         slope -= other.slope;
         curvature -= other.curvature;
+        weight -= other.weight;
     }
 };
 
 struct Limits {
     int64_t n_splits;
-    double least_curvature, ridge;
+    double least_weight, least_curvature;  // of a branch
+    double ridge;
+
+    bool too_small(const Sums& branch) const {
+        return branch.weight < least_weight || branch.curvature < least_curvature;
+    }
 };
 
 struct Node {
@@ -60,9 +67,10 @@ struct Node {
 class Tree {
 public:
     Tree(const uint8_t* codes, int64_t n_features, const int64_t* n_bins, const std::vector<int64_t>& offered,
-         const double* slope, const double* curvature, int64_t n_rows, const Limits& limits)
-        : codes_(codes), n_features_(n_features), offered_(offered), slope_(slope), curvature_(curvature),
-          limits_(limits), rows_(static_cast<std::size_t>(n_rows)), spare_(static_cast<std::size_t>(n_rows)) {
+         const double* weight, const double* slope, const double* curvature, int64_t n_rows, const Limits& limits)
+        : codes_(codes), n_features_(n_features), offered_(offered), weight_(weight), slope_(slope),
+          curvature_(curvature), limits_(limits), rows_(static_cast<std::size_t>(n_rows)),
+          spare_(static_cast<std::size_t>(n_rows)) {
         for (const int64_t feature : offered) {
             first_.push_back(n_cells_);
             n_cells_ += n_bins[feature];
@@ -102,12 +110,9 @@ private:
         for (int64_t k = begin; k < end; ++k) {
             const int64_t row = rows_[static_cast<std::size_t>(k)];
             const uint8_t* code = codes_ + row * n_features_;
-            const double slope = slope_[row], curvature = curvature_[row];
-            for (std::size_t f = 0; f < offered_.size(); ++f) {
-                Sums& cell = bins[static_cast<std::size_t>(first_[f] + code[offered_[f]])];
-                cell.slope += slope;
-                cell.curvature += curvature;
-            }
+            const Sums own{slope_[row], curvature_[row], weight_[row]};
+            for (std::size_t f = 0; f < offered_.size(); ++f)
+                bins[static_cast<std::size_t>(first_[f] + code[offered_[f]])].add(own);
         }
         return bins;
     }
@@ -124,8 +129,8 @@ private:
                 below.add(node.bins[static_cast<std::size_t>(cell)]);
                 Sums above = all;
                 above.subtract(below);
-                if (below.curvature < limits_.least_curvature) continue;
-                if (above.curvature < limits_.least_curvature) break;
+                if (limits_.too_small(below)) continue;
+                if (limits_.too_small(above)) break;
                 const double gain = worth(below) + worth(above) - before;
                 if (gain > node.gain) {
                     node.gain = gain;
@@ -163,7 +168,7 @@ private:
     const uint8_t* codes_;
     const int64_t n_features_;
     const std::vector<int64_t>& offered_;
-    const double *slope_, *curvature_;
+    const double *weight_, *slope_, *curvature_;
     const Limits limits_;
     std::vector<int64_t> rows_, spare_;  // the rows of each node side by side
     std::vector<int64_t> first_;         // the place of the first bin of each offered feature
@@ -178,17 +183,18 @@ void splits_of_nodes(const int64_t* node, int64_t n_splits, int64_t* split) {
         if (node[k] >= 0) split[node[k]] = k;
 }
 
-void grow_tree(const Codes& codes, const Places& n_bins, const Places& offered, const Numbers& slope,
-               const Numbers& curvature, double least_curvature, double ridge, const OutPlaces& node,
-               const OutPlaces& feature, const OutPlaces& bin, const OutPlaces& leaf) {
+void grow_tree(const Codes& codes, const Places& n_bins, const Places& offered, const Numbers& weight,
+               const Numbers& slope, const Numbers& curvature, double least_weight, double least_curvature,
+               double ridge, const OutPlaces& node, const OutPlaces& feature, const OutPlaces& bin,
+               const OutPlaces& leaf) {
     const auto n_rows = static_cast<int64_t>(codes.shape(0)), n_features = static_cast<int64_t>(codes.shape(1));
     const auto n_learning = static_cast<int64_t>(slope.shape(0));
     const auto n_splits = static_cast<int64_t>(node.shape(0));
     require(n_splits >= 1 && n_features > 0, "a tree splits on features");
     require(static_cast<int64_t>(n_bins.shape(0)) == n_features, "codes and bins differ in features");
-    require(n_learning <= n_rows && static_cast<int64_t>(curvature.shape(0)) == n_learning &&
-                static_cast<int64_t>(leaf.shape(0)) == n_rows,
-            "codes, slopes, curvatures and leaves differ in rows");
+    require(n_learning <= n_rows && static_cast<int64_t>(weight.shape(0)) == n_learning &&
+                static_cast<int64_t>(curvature.shape(0)) == n_learning && static_cast<int64_t>(leaf.shape(0)) == n_rows,
+            "codes, weights, slopes, curvatures and leaves differ in rows");
     require(static_cast<int64_t>(feature.shape(0)) == n_splits && static_cast<int64_t>(bin.shape(0)) == n_splits,
             "nodes, features and bins differ in splits");
     bool fits = true;
@@ -205,8 +211,8 @@ void grow_tree(const Codes& codes, const Places& n_bins, const Places& offered, 
     std::fill_n(node.data(), n_splits, -1);
     std::fill_n(feature.data(), n_splits, 0);
     std::fill_n(bin.data(), n_splits, 0);
-    Tree(codes.data(), n_features, n_bins.data(), among, slope.data(), curvature.data(), n_learning,
-         {n_splits, least_curvature, ridge})
+    Tree(codes.data(), n_features, n_bins.data(), among, weight.data(), slope.data(), curvature.data(), n_learning,
+         {n_splits, least_weight, least_curvature, ridge})
         .grow(node.data(), feature.data(), bin.data());
     std::vector<int64_t> split(static_cast<std::size_t>(2 * n_splits + 1));
     splits_of_nodes(node.data(), n_splits, split.data());
@@ -265,10 +271,10 @@ void add_by_feature(const Matrix& numbers, const Places& state, const PlaceTable
 
 void bind_boosted_trees(nb::module_& m) {
     m.def("grow_tree", &grow_tree, "codes"_a.noconvert(), "n_bins"_a.noconvert(), "offered"_a.noconvert(),
-          "slope"_a.noconvert(), "curvature"_a.noconvert(), "least_curvature"_a, "ridge"_a, "node"_a.noconvert(),
-          "feature"_a.noconvert(), "bin"_a.noconvert(), "leaf"_a.noconvert(),
-          "The splits of a tree on the offered features, by the first rows, those that have a slope, and the "
-          "leaf of "
+          "weight"_a.noconvert(), "slope"_a.noconvert(), "curvature"_a.noconvert(), "least_weight"_a,
+          "least_curvature"_a, "ridge"_a, "node"_a.noconvert(), "feature"_a.noconvert(), "bin"_a.noconvert(),
+          "leaf"_a.noconvert(),
+          "The splits of a tree on the offered features, by the first rows, those that have a slope, and the leaf of "
           "all rows.");
     m.def("add_by_feature", &add_by_feature, "numbers"_a.noconvert(), "state"_a.noconvert(), "node"_a.noconvert(),
           "feature"_a.noconvert(), "threshold"_a.noconvert(), "value"_a.noconvert(), "added"_a.noconvert(),

@@ -573,8 +573,10 @@ def grow_tree(
     codes: npt.NDArray[np.uint8],
     n_bins: IntArray,
     offered: IntArray,
+    weight: FloatArray,
     slope: FloatArray,
     curvature: FloatArray,
+    least_weight: float,
     least_curvature: float,
     ridge: float,
     node: IntArray,
@@ -585,8 +587,8 @@ def grow_tree(
     """The splits of a tree of Newton steps, that of the largest gain first, and the node at which each row ends.
 
     codes is (n_rows, n_features); only the features `offered` are split on, and the first rows, those that
-    have a slope, are learned from. Rows of node[k] whose code is at least bin[k] go to node 2 k + 2, the others to
-    2 k + 1; splits that gain nothing have node -1.
+    have a slope, are learned from. Each branch has at least these sums of weights and of curvatures. Rows of node[k]
+    whose code is at least bin[k] go to node 2 k + 2, the others to 2 k + 1; splits that gain nothing have node -1.
     """
 
 def add_by_feature(

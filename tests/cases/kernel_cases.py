@@ -77,7 +77,7 @@ def counting_and_deciding_kernels(g: np.random.Generator, values: np.ndarray, k:
     _kernels.shift_rows(shares, g.random(k) + 0.1, moved)
     sums = [digits for pair in _kernels.scatter(values, None, 1, None) for digits in pair[:1]]
     node, feature, border, leaf = (np.empty(size, dtype=np.int64) for size in (7, 7, 7, n))
-    limits, grown = (0.1, 1.0), (node, feature, border, leaf)
-    seen = np.ascontiguousarray(codes.T), np.full(d, 3), np.arange(d), g.normal(size=n), g.random(n)
+    limits, grown = (0.5, 0.1, 1.0), (node, feature, border, leaf)
+    seen = np.ascontiguousarray(codes.T), np.full(d, 3), np.arange(d), np.ones(n), g.normal(size=n), g.random(n)
     _kernels.grow_tree(*seen, *limits, *grown)
     return [counts, pairs, expected, best, moved, *sums, *grown]

@@ -148,7 +148,10 @@ def test_a_race_by_processor_time_does_not_count_waiting() -> None:
         while cpu_time() < end:
             pass
 
-    race = Race("wait", lambda: (lambda: time.sleep(0.1), busy), at_least=2.0)
+    began = time.perf_counter()
+    busy()
+    longer = 5.0 * (time.perf_counter() - began)  # on a busy machine, 0.02 s of processor time take much longer
+    race = Race("wait", lambda: (lambda: time.sleep(longer), busy), at_least=2.0)
     assert race.run(SMALL).met is False
     assert race.run(replace(SMALL, clock=cpu_time)).met is True
 

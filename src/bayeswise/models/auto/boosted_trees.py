@@ -25,7 +25,7 @@ from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Column, Schema
 
-RIDGE = 1.0  # added to the curvature of a branch
+RIDGE = 1.0  # added to the curvature of a branch, unless trees say otherwise
 _ROWS = 10_000  # at a time
 _DEEPEST = 16  # of complete trees
 
@@ -46,6 +46,7 @@ class Trees:
     rate: float  # the share of a Newton step that a tree goes
     loss: float = 0.0  # the log-loss of the left-out rows that said how many trees there are
     node: IntArray | None = added_later(None)  # (n_trees, n_splits) which is split, -1 if none; None: complete
+    ridge: float = added_later(RIDGE)
 
     def refuse_impossible(self) -> None:
         """Splits and nodes that do not make trees, or are not finite."""
@@ -61,6 +62,8 @@ class Trees:
             raise SchemaError("the nodes of trees do not match each other")
         if not (np.isfinite(self.value).all() and np.isfinite(self.start).all()) or np.isnan(self.threshold).any():
             raise SchemaError("thresholds or values of trees are not numbers")
+        if not (np.isfinite(self.ridge) and self.ridge > 0.0):
+            raise SchemaError("the ridge of trees is not a number above 0")
         if ((self.state < 0) | (self.state >= len(self.start))).any() or (self.feature < 0).any():
             raise SchemaError("a tree adds to a class or splits on a feature that is not there")
         if not self._is_grown:
@@ -119,7 +122,7 @@ class Trees:
             p = np.exp(log_posterior(scores))[:, state]
             leaf = self._leaves(k, numbers)
             slope, curvature = weights * (truth[:, state] - p), weights * p * (1.0 - p)
-            value[k], mass[k] = steps_of_leaves(leaf, slope, curvature, value.shape[1], self.rate)
+            value[k], mass[k] = steps_of_leaves(leaf, slope, curvature, value.shape[1], self.rate, self.ridge)
             scores[:, state] += value[k, leaf]
         return replace(self, value=means_of_nodes(value, mass, self._node), start=start)
 
@@ -152,11 +155,11 @@ def start_of(truth: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def steps_of_leaves(
-    leaf: IntArray, slope: FloatArray, curvature: FloatArray, n_nodes: int, rate: float
+    leaf: IntArray, slope: FloatArray, curvature: FloatArray, n_nodes: int, rate: float, ridge: float
 ) -> tuple[FloatArray, FloatArray]:
     """(n_nodes,) a share of the Newton step of each leaf, and its curvature; 0 for other nodes."""
     mass = summed(leaf, curvature, n_nodes)
-    return rate * summed(leaf, slope, n_nodes) / (mass + RIDGE), mass
+    return rate * summed(leaf, slope, n_nodes) / (mass + ridge), mass
 
 
 def means_of_nodes(value: FloatArray, mass: FloatArray, node: IntArray) -> FloatArray:

@@ -30,7 +30,8 @@ from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema
 
 BINS = 32  # of a number; splits are about their borders
-MOST_ROUNDS, PATIENCE = 300, 20  # rounds without a gain on left-out rows end the search
+MOST_ROUNDS = 1_000
+PATIENCE, WORTH = 20, 0.03  # so many rounds that gain fewer nats on left-out rows, all together, end the search
 LEAST_CURVATURE = 0.03  # of a branch: the sum of p (1 - p) of its rows, which is small where classes are nearly known
 _A_FIRST_LOOK = 0.2  # of the rows: enough to decide whether all folds are worth growing
 
@@ -42,6 +43,8 @@ class Growth:
     n_leaves: int
     rate: float  # the share of a Newton step that a tree goes
     share_of_features: float = 1.0  # that a tree may split on: with fewer, trees differ more and overfit less together
+    least_rows: float = 0.0  # of a leaf, by their weights
+    ridge: float = RIDGE
 
     @property
     def n_splits(self) -> int:
@@ -107,7 +110,10 @@ class TreesInFolds:
             if len(inside) and len(outside):
                 self._without.append(_WithoutFold.of(self, inside, outside))
         losses: list[float] = []
-        while len(losses) <= MOST_ROUNDS and len(losses) - (int(np.argmin(losses)) if losses else 0) <= PATIENCE:
+        worth = WORTH * sum(each.mass for each in self._without) / max(float(_weights(self.batch).sum()), 1e-300)
+        while len(losses) <= PATIENCE or (
+            len(losses) <= MOST_ROUNDS and min(losses[:-PATIENCE]) - min(losses[-PATIENCE:]) > worth
+        ):
             losses.append(sum(each.loss_after(len(losses)) for each in self._without))
         return np.array(losses)
 
@@ -246,10 +252,12 @@ class Growing:
             self.codes,
             self._n_bins,
             growth.offered(self.codes.shape[1], len(self.grown)),
+            self.weights,
             slope,
             curvature,
+            growth.least_rows,
             LEAST_CURVATURE,
-            RIDGE,
+            growth.ridge,
             node,
             feature,
             border,
@@ -259,7 +267,7 @@ class Growing:
             [self.borders[j][k - 1] if k else np.inf for j, k in zip(feature.tolist(), border.tolist(), strict=True)]
         )
         n_nodes = 2 * growth.n_splits + 1
-        steps = steps_of_leaves(leaf[: len(slope)], slope, curvature, n_nodes, growth.rate)
+        steps = steps_of_leaves(leaf[: len(slope)], slope, curvature, n_nodes, growth.rate, growth.ridge)
         return _Tree(state, node, feature, threshold, *steps), leaf
 
     @cached_property
@@ -284,13 +292,24 @@ class Growing:
             self.start,
             self.growth.rate,
             node=node,
+            ridge=self.growth.ridge,
         )
 
 
 def _borders(x: FloatArray) -> FloatArray:
-    """Up to BINS - 1 numbers that divide the values into parts of the same size."""
-    found = np.unique(np.quantile(x, np.arange(1, BINS) / BINS, method="inverted_cdf"))
-    return np.asarray(found[found > x.min(initial=np.inf)])
+    """The values above the least, where there are at most BINS; else up to BINS - 1 that divide the rows evenly.
+
+    No rare value is passed over where there are few: quantiles alone do not see a flag of one row in a hundred.
+
+    >>> _borders(np.array([0.0] * 99 + [1.0])).tolist()
+    [1.0]
+    """
+    values = np.unique(x)
+    if len(values) <= BINS:
+        return np.asarray(values[1:])
+    even = np.unique(np.quantile(x, np.arange(1, BINS) / BINS, method="inverted_cdf"))
+    even = even[even > values[0]]
+    return np.asarray(even if len(even) else values[1:2])
 
 
 def _mixed_bits(number: np.ndarray) -> np.ndarray:

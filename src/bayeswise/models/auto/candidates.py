@@ -386,6 +386,7 @@ CANDIDATES = (
     *(_logistic("logistic, words", "words", scale) for scale in SCALES_OF_WORDS),
     _trees("trees, 8 leaves", n_leaves=8, rate=0.2),
     _trees("trees, 16 leaves", n_leaves=16, rate=0.2),
+    _trees("trees, 16 leaves of 20 rows", n_leaves=16, rate=0.1, least_rows=20.0, ridge=0.1),
     _trees("trees, half of the features", n_leaves=8, rate=0.1, share_of_features=0.5),
     Candidate("tan", "tan", "columns", {"structure": "tan"}),
     Candidate("aode", "aode", "columns", {"structure": "aode"}),

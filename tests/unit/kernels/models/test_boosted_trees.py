@@ -22,12 +22,21 @@ def rows(seed: int = 0, n_rows: int = 300) -> tuple[Any, Any, Any, Any]:
 
 
 def grown(
-    codes: Any, n_bins: Any, slope: Any, curvature: Any, n_leaves: int = N_LEAVES, offered: Any = None
+    codes: Any,
+    n_bins: Any,
+    slope: Any,
+    curvature: Any,
+    n_leaves: int = N_LEAVES,
+    offered: Any = None,
+    weight: Any = None,
+    least_weight: float = 0.0,
 ) -> tuple[Any, Any, Any, Any]:
     offered = np.arange(len(n_bins)) if offered is None else np.asarray(offered)
     node, feature, border = np.empty((3, n_leaves - 1), dtype=np.int64)
     leaf = np.empty(len(codes), dtype=np.int64)
-    _kernels.grow_tree(codes, n_bins, offered, slope, curvature, LEAST_CURVATURE, RIDGE, node, feature, border, leaf)
+    weight = np.ones(len(slope)) if weight is None else weight
+    limits = (least_weight, LEAST_CURVATURE, RIDGE)
+    _kernels.grow_tree(codes, n_bins, offered, weight, slope, curvature, *limits, node, feature, border, leaf)
     return node, feature, border, leaf
 
 
@@ -89,6 +98,18 @@ def test_a_branch_of_little_curvature_is_not_made() -> None:
     node, _, _, leaf = grown(codes, n_bins, slope, 1e-6 * curvature)
     assert (node == -1).all()
     assert not leaf.any()
+
+
+@pytest.mark.parametrize("least_weight", [10.0, 40.0, 140.0])
+def test_a_branch_of_little_weight_is_not_made(least_weight: float) -> None:
+    codes, n_bins, slope, curvature = rows()
+    weight = np.random.default_rng(5).integers(0, 3, len(slope)).astype(float)
+    node, _, _, leaf = grown(codes, n_bins, slope, curvature, weight=weight, least_weight=least_weight)
+    by_leaf = [weight[leaf == each].sum() for each in np.unique(leaf)]
+    assert node[0] == 0
+    assert min(by_leaf) >= least_weight
+    free = grown(codes, n_bins, slope, curvature)
+    assert min(weight[free[3] == each].sum() for each in np.unique(free[3])) < least_weight
 
 
 def test_what_splits_add_is_counted_for_the_feature_that_they_are_on() -> None:

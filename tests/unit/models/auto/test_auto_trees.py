@@ -11,7 +11,7 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.foundation.errors import SchemaError
-from bayeswise.models.auto import candidates, learning
+from bayeswise.models.auto import boosting, candidates, learning
 from bayeswise.models.auto.boosted_trees import AsTrees, Trees
 from bayeswise.models.auto.boosting import Growing, Growth
 from bayeswise.models.auto.model import AutoModel
@@ -33,7 +33,8 @@ def parity_table(seed: int = 0) -> Columns:
 
 
 def few_candidates(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = ("naive-bayes", "logistic, scale 1", "trees, 8 leaves", "trees, 16 leaves", "trees, half of the features")
+    trees = (each.name for each in candidates.CANDIDATES if each.sees == "trees")
+    kept = ("naive-bayes", "logistic, scale 1", *trees)
     monkeypatch.setattr(learning, "CANDIDATES", tuple(each for each in candidates.CANDIDATES if each.name in kept))
 
 
@@ -131,6 +132,44 @@ def test_trees_follow_a_rule_with_exceptions_of_exceptions(monkeypatch: pytest.M
     assert losses["trees, 16 leaves"] < 0.0006  # 0.0009 of complete trees, 6 splits deep
 
 
+def test_a_rare_flag_is_split_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    few_candidates(monkeypatch)
+    g = np.random.default_rng(13)
+    rare, a, b = np.array([[0.02], [0.5], [0.5]]) > g.random((1_000, 3)).T
+    table: Columns = {name: np.where(flag, "t", "f").tolist() for name, flag in (("rare", rare), ("a", a), ("b", b))}
+    y = np.where(np.where(rare, ~a, a ^ b), "won", "lost").tolist()
+    found: AutoModel = bw.fit({**table, "y": y}, "y", model="auto")
+    losses = {score.name: score.log_loss for score in found.scores}
+    assert losses["trees, 16 leaves"] < 0.01  # 0.05 where the borders of bins are quantiles, which pass it over
+
+
+def test_numbers_that_are_nearly_all_the_same_are_split_where_they_differ() -> None:
+    x = np.zeros((2_000, 1))
+    x[:40, 0] = np.arange(1, 41) / 7.0
+    groups = (x[:, 0] > 0).astype(np.int64)
+    growing = Growing.of_numbers(x, groups, 2, np.ones(2_000), x[:0], Growth(n_leaves=2, rate=1.0))
+    growing.round()
+    assert growing.trees().threshold[0, 0] == 1.0 / 7.0
+
+
+def test_rounds_that_gain_next_to_nothing_end_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    g = np.random.default_rng(14)
+    table: Columns = {f"f{j}": np.where(g.random(400) < 0.5, "t", "f").tolist() for j in range(4)}
+    table["y"] = [str((a == b) == (c == d)) for a, b, c, d in zip(*table.values(), strict=True)]
+    monkeypatch.setattr(
+        learning, "CANDIDATES", tuple(each for each in candidates.CANDIDATES if each.name == "trees, 16 leaves")
+    )
+
+    def n_trees() -> int:
+        (member,) = bw.fit(table, "y", model="auto").members
+        assert isinstance(member.inputs, AsTrees)
+        return len(member.inputs.trees.state)
+
+    enough = n_trees()
+    monkeypatch.setattr(boosting, "WORTH", 0.0)
+    assert enough < 300 < n_trees()
+
+
 def test_each_level_of_a_category_can_be_split_on(monkeypatch: pytest.MonkeyPatch) -> None:
     few_candidates(monkeypatch)
     g = np.random.default_rng(12)
@@ -164,6 +203,8 @@ def test_a_file_of_a_tree_that_splits_on_nothing_is_refused(model: AutoModel) ->
         replace(inputs, trees=replace(trees, feature=trees.feature + 99)).refuse_impossible()
     with pytest.raises(SchemaError, match="match"):
         replace(trees, value=trees.value[:, 1:]).refuse_impossible()
+    with pytest.raises(SchemaError, match="ridge"):
+        replace(trees, ridge=0.0).refuse_impossible()
     assert trees.node is not None
     for wrong in (3, -2, 0):  # a node that comes later, one that is not a node, and one that is split already
         node = trees.node.copy()
