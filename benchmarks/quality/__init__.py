@@ -2,6 +2,7 @@
 
 tables       what a table is here
 development  the tables that settings may be chosen by
+games        more of them, which rules decide without noise
 reporting    the tables that figures are reported on: nothing was chosen by them
 noise        tables that say nothing: intervals of cross-validation must contain the error of chance
 methods      ours and scikit-learn's, each from a training frame to posteriors of a test frame

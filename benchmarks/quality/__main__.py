@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from threadpoolctl import threadpool_limits
 
-from benchmarks.quality.development import DEVELOPMENT, NONLINEAR, SHARP
+from benchmarks.quality.development import DEVELOPMENT, NONLINEAR, SHARP, WIDE
 from benchmarks.quality.games import GAMES
 from benchmarks.quality.measures import MEASURES, cost_table, critical_difference, mean_ranks, measured
 from benchmarks.quality.methods import MORE_PEERS, PEERS, ours, peers, tuned_threshold
@@ -22,7 +22,14 @@ from benchmarks.quality.tables import Table, Tables
 
 TUNED = "TunedThreshold of logistic regression"
 UNCALIBRATED = "auto, not calibrated"
-SETS = {"development": DEVELOPMENT, "nonlinear": NONLINEAR, "sharp": SHARP, "games": GAMES, "reporting": REPORTING}
+SETS = {
+    "development": DEVELOPMENT,
+    "nonlinear": NONLINEAR,
+    "sharp": SHARP,
+    "games": GAMES,
+    "wide": WIDE,
+    "reporting": REPORTING,
+}
 Measured = dict[str, dict[str, float]]  # by method and measure
 Scores = dict[str, Measured]  # by table
 

@@ -275,6 +275,15 @@ def animals(n: int, seed: int, classes: int = 7) -> Table:
     return frame, pd.Series([f"k{k}" for k in y], name="y")
 
 
+def few_informative(n: int, columns: int, informative: int, strength: float, seed: int) -> Table:
+    """Many normal columns; the means of some differ between the classes, of each by another amount."""
+    g = np.random.default_rng(seed)
+    y = g.random(n) < 0.5
+    X = g.normal(size=(n, columns))
+    X[:, :informative] += strength * g.uniform(0.5, 1.5, informative) * (2 * y[:, None] - 1)
+    return numbers(X, y)
+
+
 DEVELOPMENT: Tables = {
     "iris": bundled(datasets.load_iris),
     "wine": bundled(datasets.load_wine),
@@ -335,3 +344,15 @@ SHARP: Tables = {
 }
 """Those whose classes the columns nearly determine: rules, pictures, few rows of many kinds. Settings may be chosen
 by them, too."""
+
+WIDE: Tables = {
+    "25 of 600": lambda: few_informative(350, 600, 25, 0.5, 901),
+    "40 of 800": lambda: few_informative(400, 800, 40, 0.4, 902),
+    "20 of 500": lambda: few_informative(300, 500, 20, 0.55, 903),
+    "30 of 700": lambda: few_informative(400, 700, 30, 0.35, 904),
+    "15 of 900": lambda: few_informative(300, 900, 15, 0.7, 905),
+    "35 of 800": lambda: few_informative(350, 800, 35, 0.45, 906),
+    "25 of 900": lambda: few_informative(450, 900, 25, 0.45, 907),
+    "30 of 600": lambda: few_informative(300, 600, 30, 0.4, 908),
+}
+"""Those with more columns than rows, of which few are informative. Settings may be chosen by them, too."""
