@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from bayeswise.cli.commands.models import export
+from bayeswise.cli.commands.models import export, fit
 from bayeswise.cli.commands.network import NetworkFile
 from bayeswise.cli.options import completion
 from bayeswise.exports.dialects import NAMES
+from bayeswise.models.registry import MODELS
 from bayeswise.networks.formats import FORMATS
 from tests.paths import ROOT
 from tests.scheduling import LONG
@@ -66,6 +67,11 @@ def test_lists_of_choices_are_those_of_the_formats_and_dialects_there_are() -> N
     assert set(completion._NETWORKS) == set(FORMATS)
     in_help = re.findall(r"\.\w+", typing.get_args(NetworkFile)[1].help)
     assert {FORMATS[suffix] for suffix in in_help if suffix in FORMATS} == set(FORMATS.values())
+
+
+def test_the_help_of_fit_names_every_kind_of_model() -> None:
+    option = typing.get_args(typing.get_type_hints(fit.run, include_extras=True)["kind"])[1]
+    assert [kind.name for kind in MODELS if not re.search(rf"\b{kind.name}\b", option.help)] == []
 
 
 def test_files_of_tests_that_are_scheduled_first_are_there() -> None:
