@@ -26,6 +26,7 @@ from tests.scheduling import by_turns
 # What a browser isolates in processes of their own is not tested, and processes and threads may be limited.
 FEW_PROCESSES = ["--in-process-gpu", "--enable-features=NetworkServiceInProcess2", "--renderer-process-limit=1"]
 HOME = "http://127.0.0.1:8642"
+expect.set_options(timeout=60_000)  # ms: on a busy machine a page takes long
 
 
 def filled(place: Path) -> Path:
@@ -157,7 +158,7 @@ class Tab:
 def opened(browser: Browser, served: Served) -> Iterator[Tab]:
     """A tab that has opened the printed URL; it must stay without errors, and ask nobody else."""
     context = browser.new_context(viewport={"width": 1200, "height": 900})
-    context.set_default_timeout(20_000)
+    context.set_default_timeout(60_000)
     tab = Tab(context.new_page(), served)
     tab.page.on("console", lambda message: message.type == "error" and tab.complaints.append(message.text))
     tab.page.on("pageerror", lambda error: tab.complaints.append(str(error)))

@@ -400,6 +400,7 @@ class SqliteSource(sqlite.SqliteSource):
         TableSource.__init__(source, "endless.db", [RawColumn("i", "integer")])
         return source
 path = {str(path)!r}
+signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored where the tests run in the background of a script
 threading.Timer(0.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
 try:
     {script}
