@@ -96,3 +96,14 @@ def test_the_rows_cannot_be_the_output(bayeswise: Command, golf_model: Path, gol
     rows = write(golf.read_text())
     assert bayeswise("forget", golf_model, rows, "-o", rows).code == 2
     assert rows.read_text() == golf.read_text()
+
+
+def test_a_regression_of_numbers_needs_no_remaining_rows(bayeswise: Command, tmp_path: Path) -> None:
+    table, gone, model = tmp_path / "t.csv", tmp_path / "gone.csv", tmp_path / "m.bayeswise"
+    table.write_text("x,y\n" + "".join(f"{k},{2 * k + 1}\n" for k in range(30)))
+    gone.write_text("x,y\n3,7\n")
+    assert bayeswise("fit", table, "-t", "y", "--model", "linear", "-o", model).code == 0
+    answer = bayeswise("forget", model, gone, "--rows", table, "-o", tmp_path / "less.bayeswise")
+    assert answer.code == 2
+    assert "leave --rows out" in answer.err
+    assert bayeswise("forget", model, gone, "-o", tmp_path / "less.bayeswise").code == 0

@@ -10,7 +10,7 @@ import typer
 from bayeswise.cli.options import reading
 from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.output.writing import check_model_output, json_document, reported_warnings, saved, say
-from bayeswise.foundation.errors import NotMergedError
+from bayeswise.foundation.errors import NotMergedError, UsageError
 from bayeswise.foundation.progress import Bar
 
 if TYPE_CHECKING:
@@ -54,6 +54,8 @@ def run(
     from bayeswise.models.base.facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
 
     fitted = reading.load_for("forget", model, "forget", "statistics")
+    if remaining is not None and not hasattr(fitted, "has_learned_exactly"):
+        raise UsageError("--rows is for models of classes: this one forgets exactly without it", fix="leave --rows out")
     replaced = check_model_output(out, files, force=force, updated=[model])
     with Bar("forgetting") as bar:
         opened = reader.open(files, like=fitted.schema, once=True)
