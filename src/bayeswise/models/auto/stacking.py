@@ -19,7 +19,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray, IntArray
 
 PULL = 0.3  # pseudo-rows, shared by all members
-TOO_MUCH_WORSE = 2.0  # times the least log-loss: a candidate above has no part in the mixture
+TOO_MUCH_WORSE = 3.0  # times the least log-loss: a candidate above has no part in the mixture
 UNPROVEN = 1.0  # nats of all rows together: less between two candidates proves nothing
 MISTAKES_TO_COME = 0.1  # that a single choice allows for beside those that were seen
 NEGLIGIBLE = 0.01  # of all weight: a member below is left out of the mixture
