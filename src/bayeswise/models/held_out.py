@@ -165,7 +165,7 @@ def _scored_states(model: Any, source: Source) -> dict[str, Any]:
         if np.isneginf(log_own).any():
             log_own = np.where(np.isneginf(log_own), model.predict_log_proba(batch)[at], log_own)
         found["state"] += batch.groups.tolist()
-        found["weight"] += (np.ones(batch.n_rows) if batch.weights is None else batch.weights).tolist()
+        found["weight"] += batch.row_weights.tolist()
         found["log_own"] += log_own.tolist()
         for k, column in enumerate(posterior.T):
             found[f"p{k}"] += column.tolist()
@@ -185,7 +185,7 @@ def _of_model(
     every = [_of_classes(each, model) for each in table] if are_batches(table) else encoded(model, table, targets)
     groups = np.concatenate([each.groups for each in every]) if every else np.zeros(0, dtype=np.int32)
     _refuse_unknown(groups, target)
-    mass = np.concatenate([np.ones(b.n_rows) if b.weights is None else b.weights for b in every] or [np.zeros(0)])
+    mass = np.concatenate([b.row_weights for b in every] or [np.zeros(0)])
     kept = (groups != MISSING) & (mass > 0)
     if not kept.any():
         raise FitError(f"no row has a value in {target!r}", fix="give rows whose state is known")

@@ -170,7 +170,7 @@ def _refuse_other_classes(model: Any, batches: Sequence[Batch]) -> None:
     for batch in batches:
         if batch.groups is None:
             continue
-        mass = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+        mass = batch.row_weights
         codes = batch.group_labels.positions_in(Vocabulary(model.classes))[batch.groups]
         known = (batch.groups >= 0) & (codes >= 0)
         whole = known & (batch.codes >= 0).all(axis=1) & ~np.isnan(batch.values).any(axis=1)
@@ -212,6 +212,5 @@ def _different_rows(batches: Sequence[Batch]) -> tuple[IntArray, IntArray]:
 
 
 def _keys(batch: Batch) -> Any:
-    weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
-    parts: list[Any] = [batch.values + 0.0, batch.codes, batch.groups, weights]
+    parts: list[Any] = [batch.values + 0.0, batch.codes, batch.groups, batch.row_weights]
     return np.column_stack([np.asarray(each, dtype=np.float64) for each in parts])

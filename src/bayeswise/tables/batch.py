@@ -68,6 +68,11 @@ class Batch:
     kept: IntArray | None = None  # (n_rows,) the rows of the table from there on that it holds; None: the next n_rows
     sparse: Any = None  # scipy.sparse CSR, (n_rows, n_numbers), finite: numbers in place of `values`
 
+    @property
+    def row_weights(self) -> FloatArray:
+        """(n_rows,) the weight of each row: 1 where none is given."""
+        return np.ones(self.n_rows) if self.weights is None else self.weights
+
     def place(self, row: int) -> int:
         """The position in the table of a row of the batch; rows without a target are in the one and not in the other.
 

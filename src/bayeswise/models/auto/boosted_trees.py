@@ -237,13 +237,12 @@ class AsTrees:
 
     def estimated(self, batch: Batch) -> AsTrees:
         """The same splits, everything else learned from other rows."""
-        weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
         numbers = self.base.batch(batch).values
-        return replace(self, trees=self.trees.estimated(numbers, np.asarray(batch.groups), weights))
+        return replace(self, trees=self.trees.estimated(numbers, np.asarray(batch.groups), batch.row_weights))
 
     def regression(self, batch: Batch) -> LogisticModel:
         """What the trees say as a regression: every number that they add has a weight of 1."""
-        weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+        weights = batch.row_weights
         labels = batch.group_labels
         seen = self.batch(batch).values
         centre = (weights[:, None] * seen).sum(axis=0) / weights.sum()

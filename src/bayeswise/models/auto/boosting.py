@@ -110,7 +110,7 @@ class TreesInFolds:
             if len(inside) and len(outside):
                 self._without.append(_WithoutFold.of(self, inside, outside))
         losses: list[float] = []
-        worth = WORTH * sum(each.mass for each in self._without) / max(float(_weights(self.batch).sum()), 1e-300)
+        worth = WORTH * sum(each.mass for each in self._without) / max(float(self.batch.row_weights.sum()), 1e-300)
         while len(losses) <= PATIENCE or (
             len(losses) <= MOST_ROUNDS and min(losses[:-PATIENCE]) - min(losses[-PATIENCE:]) > worth
         ):
@@ -135,7 +135,7 @@ class _WithoutFold:
         base = AsNumbers.of(trees.schema, learned, every_level=True)
         growing = Growing.of(base, learned, left, trees.growth)
         truth = np.asarray(left.groups).astype(np.int64)
-        found = cls(inside, truth, _weights(left), base.batch(left).values, growing, [])
+        found = cls(inside, truth, left.row_weights, base.batch(left).values, growing, [])
         found.losses.append(found._loss())
         return found
 
@@ -155,10 +155,6 @@ class _WithoutFold:
     def _loss(self) -> float:
         log_own = log_posterior(self.growing.scores_beside)[np.arange(len(self.truth)), self.truth]
         return float(-(self.weights * log_own).sum())
-
-
-def _weights(batch: Batch) -> FloatArray:
-    return np.ones(batch.n_rows) if batch.weights is None else batch.weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -193,7 +189,7 @@ class Growing:
             raise FitError("no column has two values that are not rare", fix="leave trees out")
         numbers, others = base.batch(batch).values, base.batch(beside).values
         groups = np.asarray(batch.groups).astype(np.int64)
-        return cls.of_numbers(numbers, groups, len(batch.group_labels), _weights(batch), others, growth)
+        return cls.of_numbers(numbers, groups, len(batch.group_labels), batch.row_weights, others, growth)
 
     @classmethod
     def of_numbers(

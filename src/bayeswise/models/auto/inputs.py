@@ -90,7 +90,7 @@ class AsNumbers:
         every_level: bool = False,
     ) -> AsNumbers:
         """The indicators and means that rows call for; with `every_level` the most frequent level has one, too."""
-        weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+        weights = batch.row_weights
         there = ~np.isnan(batch.values)
         incomplete = [
             name

@@ -133,10 +133,6 @@ class Trials:
     def truth(self) -> IntArray:
         return np.asarray(self.chosen.groups).astype(np.int64)
 
-    @property
-    def row_weights(self) -> FloatArray:
-        return np.ones(self.chosen.n_rows) if self.chosen.weights is None else self.chosen.weights
-
     def run(self) -> None:
         whole = Extent.of(self.schema, self.chosen)
         n_folds = n_folds_for(self.chosen.n_rows)
@@ -194,9 +190,9 @@ class Trials:
         trees = candidate.trees_in_folds(self.chosen, self.schema, folds)
         if self.done:
             rows, loss = trees.first_look()
-            best = min(self.done, key=lambda trial: _mean_loss(trial.left_out.log_own, self.row_weights))
-            least = _mean_loss(best.left_out.log_own[rows], self.row_weights[rows])
-            if loss > TOO_FAR * least + UNPROVEN / self.row_weights[rows].sum():
+            best = min(self.done, key=lambda trial: _mean_loss(trial.left_out.log_own, self.chosen.row_weights))
+            least = _mean_loss(best.left_out.log_own[rows], self.chosen.row_weights[rows])
+            if loss > TOO_FAR * least + UNPROVEN / self.chosen.row_weights[rows].sum():
                 self.notes[candidate.name] = (
                     f"a log-loss of {loss:.3g} on a fifth of the rows, which no tree has seen, and "
                     f"{best.candidate.name} has {least:.3g} there"
@@ -215,7 +211,7 @@ class Trials:
             np.stack([trial.left_out.posterior for trial in self.done]),
             np.stack([trial.left_out.log_own for trial in self.done]),
             self.truth,
-            self.row_weights,
+            self.chosen.row_weights,
             np.array([not trial.member.learns_weights for trial in self.done]),
             NEGLIGIBLE if whole else NEGLIGIBLE_OF_MANY,
         )
@@ -245,7 +241,7 @@ class Trials:
             log_loss,
             found.gap,
             self.chosen.n_rows,
-            float(self.rows.n_rows if self.rows.weights is None else self.rows.weights.sum()),
+            float(self.rows.row_weights.sum()),
             offered=offered_numbers(self.schema, self.chosen),
             pool=found.pool,
         )
@@ -256,7 +252,7 @@ class Trials:
 
     def _error(self, trial: _Trial) -> float:
         wrong = np.argmax(trial.left_out.posterior, axis=1) != self.truth
-        return float((self.row_weights * wrong).sum() / self.row_weights.sum())
+        return float((self.chosen.row_weights * wrong).sum() / self.chosen.row_weights.sum())
 
     def _costs(self, costs: Mapping[str, Mapping[Label, float]]) -> FloatArray:
         """(n_candidates,) the mean cost of left-out rows where each candidate decides."""
@@ -264,7 +260,7 @@ class Trials:
         found = []
         for trial in self.done:
             action = np.argmin(trial.left_out.posterior @ table.T, axis=1)
-            found.append((self.row_weights * table[action, self.truth]).sum() / self.row_weights.sum())
+            found.append((self.chosen.row_weights * table[action, self.truth]).sum() / self.chosen.row_weights.sum())
         return np.array(found)
 
 

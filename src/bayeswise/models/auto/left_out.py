@@ -75,7 +75,7 @@ def left_out(
 def with_word_weight(member: Member, batch: Batch, folds: IntArray) -> tuple[Member, LeftOut]:
     """Naive Bayes whose words count as much as left-out rows say; for each row, those of the other folds."""
     rows, truth = member.seen(batch), np.asarray(batch.groups).astype(np.int64)
-    weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+    weights = batch.row_weights
     log_whole, log_half = (
         _counting_words(member, weight).model.leave_one_out_log_proba([rows]) for weight in (1.0, 0.5)
     )

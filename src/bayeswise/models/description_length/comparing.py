@@ -104,7 +104,7 @@ def _compared(
     rows = [batch for batch in batches if batch.n_rows]
     if not rows:
         raise FitError("there is no row to leave out", fix="give the rows that the models have learned")
-    weights = np.concatenate([np.ones(each.n_rows) if each.weights is None else each.weights for each in rows])
+    weights = np.concatenate([each.row_weights for each in rows])
     lines = []
     for name, model in models.items():
         own = np.concatenate([each.group_labels.positions_in(model.statistics.labels)[each.groups] for each in rows])

@@ -74,7 +74,7 @@ def log_evidence_left_out(model: GaussianBayesModel, batch: Batch) -> FloatArray
 def _log_joint_in_closed_form(model: GaussianBayesModel, batch: Batch) -> FloatArray:
     """(n_rows, n_states); NaN in rows for which the model must be made again."""
     groups = model.groups_of(batch)
-    weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+    weights = batch.row_weights
     left = np.broadcast_to(model.class_weight, (batch.n_rows, len(model.classes))).copy()
     left[np.arange(batch.n_rows), groups] -= weights
     leaving = Leaving(batch.values, groups, weights)

@@ -57,7 +57,7 @@ def log_evidence_left_out(model: NaiveBayesModel, batch: Batch) -> FloatArray:
 def _log_joint(model: NaiveBayesModel, batch: Batch) -> tuple[FloatArray, BoolArray]:
     """(n_rows, n_states) in closed form, and the rows that need a refit."""
     groups = _own_classes(model, batch)
-    weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+    weights = batch.row_weights
     class_weight = np.broadcast_to(model.class_weight, (batch.n_rows, len(model.classes))).copy()
     class_weight[np.arange(batch.n_rows), groups] -= weights
     with np.errstate(invalid="ignore"):  # the only row leaves no prior behind: 0 / 0

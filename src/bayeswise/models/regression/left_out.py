@@ -40,7 +40,7 @@ def leave_one_out(model: LinearModel, batch: Batch, target: FloatArray) -> Predi
 
 
 def _left_out(model: LinearModel, batch: Batch, target: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-    weights = np.ones(batch.n_rows) if batch.weights is None else batch.weights
+    weights = batch.row_weights
     if model.scale is not None and model.settings.standardise:
         found = _downdated(model, batch, target, weights)
     else:

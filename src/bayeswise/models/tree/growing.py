@@ -88,8 +88,8 @@ def of_batches(batches: Sequence[Batch], schema: Schema, settings: TreeSettings)
     values = np.concatenate([batch.values for batch in rows])
     codes = np.concatenate([batch.recode(levels).codes for batch in rows])
     groups = np.concatenate([batch.group_labels.positions_in(classes)[batch.groups] for batch in rows])
-    mass = [np.ones(batch.n_rows) if batch.weights is None else batch.weights for batch in rows]
-    model = _grown(schema, settings, levels, classes, values, codes, groups, np.concatenate(mass))
+    weights = np.concatenate([batch.row_weights for batch in rows])
+    model = _grown(schema, settings, levels, classes, values, codes, groups, weights)
     model.check_prior()
     return model
 

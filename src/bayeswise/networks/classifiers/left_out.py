@@ -26,7 +26,7 @@ _BLOCK_CELLS = 1 << 20
 def log_joint_left_out(model: NetworkClassifierModel, batch: Batch) -> FloatArray:
     """(n_rows, n_states); a row that takes a class or a level with it is a real refit, equal ones only once."""
     groups = model.groups_of(batch)
-    weights = np.ones(batch.n_rows) if batch.weights is None else np.asarray(batch.weights)
+    weights = batch.row_weights
     codes = model.codes(batch)
     class_weight = np.broadcast_to(model.class_weight, (batch.n_rows, len(model.classes))).copy()
     rows = np.arange(batch.n_rows)
