@@ -33,7 +33,7 @@ def ours(X: Any, y: Any, strategy: str = "margin") -> Task:
 
     frame = {f"x{k}": X[:, k] for k in range(X.shape[1])}
     costs = {f"say {k}": {s: float(s != k) for s in range(N_CLASSES)} for k in range(N_CLASSES)}
-    kinds = dict.fromkeys(frame, "number")
+    kinds: Any = dict.fromkeys(frame, "number")
     how: dict[str, Any] = {"strategy": strategy, "random_share": 0.0}  # a row drawn at random would be quick
     learner = bw.ActiveLearner.over(frame, "y", range(N_CLASSES), costs=costs, kinds=kinds, **how)
     for row in range(N_FIRST):
@@ -121,7 +121,7 @@ def curves_of(table: str, n_seeds: int, n_labels: int) -> Any:
         return bw.learning_curves(CREDIT, "repaid", n_labels=n_labels, n_seeds=n_seeds)
     X, y = bundled(table)
     columns = {f"x{k}": X[:, k] for k in range(X.shape[1])}
-    kinds = dict.fromkeys(columns, "number")
+    kinds: Any = dict.fromkeys(columns, "number")
     return bw.learning_curves({**columns, "y": y}, "y", n_labels=n_labels, n_seeds=n_seeds, kinds=kinds)
 
 

@@ -56,7 +56,7 @@ class Dimension:
 
     table: Callable[[int], tuple[Any, Any]]
     sizes: tuple[int, ...]
-    options: Mapping[str, str]
+    options: Mapping[str, Any]
 
 
 CATEGORICAL = {"families": "categorical"}
@@ -85,7 +85,8 @@ def measured_here(what: str, n: int, repeats: int) -> dict[str, float]:
         for _ in range(repeats):
             model = bw.NaiveBayes(**dimension.options)
             fit, ask = partial(model.fit, values, groups), partial(model.predict_proba, values[:100])
-            for step, task in zip(STEPS, (fit, ask, partial(_saved_and_loaded, model, path)), strict=True):
+            tasks: list[Callable[[], Any]] = [fit, ask, partial(_saved_and_loaded, model, path)]
+            for step, task in zip(STEPS, tasks, strict=True):
                 start = time.process_time()
                 task()
                 found[step] = min(found[step], time.process_time() - start)

@@ -32,71 +32,53 @@ True
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # editors show its settings
+from bayeswise.foundation.late import late_names
+
+if TYPE_CHECKING:
+    from bayeswise import families as families
+    from bayeswise.acquisition import ActiveLearner as ActiveLearner
+    from bayeswise.acquisition import learning_curves as learning_curves
+    from bayeswise.acquisition import rows_to_ask as rows_to_ask
+    from bayeswise.decisions.costs.costs import Costs as Costs
+    from bayeswise.decisions.decide import decide as decide
+    from bayeswise.decisions.policy.action_account import explain_action as explain_action
+    from bayeswise.diagrams import InfluenceDiagram as InfluenceDiagram
+    from bayeswise.estimators import DecisionMaker as DecisionMaker
+    from bayeswise.estimators import GaussianBayes as GaussianBayes
+    from bayeswise.estimators import NaiveBayes as NaiveBayes
+    from bayeswise.estimators import expected_cost_scorer as expected_cost_scorer
+    from bayeswise.estimators.auto import AutoClassifier as AutoClassifier
+    from bayeswise.estimators.averaged_naive_bayes import AveragedNaiveBayes as AveragedNaiveBayes
+    from bayeswise.estimators.concept import ConceptClassifier as ConceptClassifier
+    from bayeswise.estimators.description_length_tree import DescriptionLengthTree as DescriptionLengthTree
+    from bayeswise.estimators.linear_regression import LinearRegression as LinearRegression
+    from bayeswise.estimators.logistic_regression import LogisticRegression as LogisticRegression
+    from bayeswise.estimators.network_classifier import NetworkClassifier as NetworkClassifier
+    from bayeswise.evaluation.evaluate import evaluate as evaluate
+    from bayeswise.explanations.class_densities import ClassDensities as ClassDensities
+    from bayeswise.explanations.class_plane import ClassPlane as ClassPlane
+    from bayeswise.foundation.errors import BayeswiseError as BayeswiseError
+    from bayeswise.foundation.errors import CheckFailed as CheckFailed
+    from bayeswise.foundation.errors import DataError as DataError
+    from bayeswise.foundation.errors import FitError as FitError
+    from bayeswise.foundation.errors import NotMergedError as NotMergedError
+    from bayeswise.foundation.errors import UsageError as UsageError
+    from bayeswise.foundation.threads import limit_threads as limit_threads
+    from bayeswise.models.averaging import average as average
+    from bayeswise.models.files import load as load
     from bayeswise.models.fitting import fit as fit
+    from bayeswise.models.hypotheses import HypothesisSpace as HypothesisSpace
+    from bayeswise.models.regression.twins import compare_twins as compare_twins
+    from bayeswise.models.settings.naive_bayes import MEstimate as MEstimate
+    from bayeswise.networks import BeliefNetwork as BeliefNetwork
+    from bayeswise.networks.dynamic import DynamicNetwork as DynamicNetwork
+    from bayeswise.networks.mixed import MixedNetwork as MixedNetwork
+    from bayeswise.posteriors.bayes_rule import bayes as bayes
+    from bayeswise.posteriors.joint_table import JointTable as JointTable
 
 __version__ = "0.1.0"
 
-_ERRORS = "bayeswise.foundation.errors"
-
-# Public name -> the module that defines it; a name that ends a module's own path is the module itself.
-_HOMES = {
-    "LinearRegression": "bayeswise.estimators.linear_regression",
-    "LogisticRegression": "bayeswise.estimators.logistic_regression",
-    "compare_twins": "bayeswise.models.regression.twins",
-    "AutoClassifier": "bayeswise.estimators.auto",
-    "NaiveBayes": "bayeswise.estimators",
-    "GaussianBayes": "bayeswise.estimators",
-    "HypothesisSpace": "bayeswise.models.hypotheses",
-    "ActiveLearner": "bayeswise.acquisition",
-    "learning_curves": "bayeswise.acquisition",
-    "rows_to_ask": "bayeswise.acquisition",
-    "DescriptionLengthTree": "bayeswise.estimators.description_length_tree",
-    "average": "bayeswise.models.averaging",
-    "AveragedNaiveBayes": "bayeswise.estimators.averaged_naive_bayes",
-    "ConceptClassifier": "bayeswise.estimators.concept",
-    "MEstimate": "bayeswise.models.settings.naive_bayes",
-    "BeliefNetwork": "bayeswise.networks",
-    "DynamicNetwork": "bayeswise.networks.dynamic",
-    "MixedNetwork": "bayeswise.networks.mixed",
-    "NetworkClassifier": "bayeswise.estimators.network_classifier",
-    "InfluenceDiagram": "bayeswise.diagrams",
-    "ClassDensities": "bayeswise.explanations.class_densities",
-    "ClassPlane": "bayeswise.explanations.class_plane",
-    "Costs": "bayeswise.decisions.costs.costs",
-    "DecisionMaker": "bayeswise.estimators",
-    "expected_cost_scorer": "bayeswise.estimators",
-    "decide": "bayeswise.decisions.decide",
-    "explain_action": "bayeswise.decisions.policy.action_account",
-    "evaluate": "bayeswise.evaluation.evaluate",
-    "JointTable": "bayeswise.posteriors.joint_table",
-    "bayes": "bayeswise.posteriors.bayes_rule",
-    "families": "bayeswise.families",
-    "fit": "bayeswise.models.fitting",
-    "load": "bayeswise.models.files",
-    "limit_threads": "bayeswise.foundation.threads",
-    "BayeswiseError": _ERRORS,
-    "CheckFailed": _ERRORS,
-    "DataError": _ERRORS,
-    "FitError": _ERRORS,
-    "NotMergedError": _ERRORS,
-    "UsageError": _ERRORS,
-}
-
-__all__ = [*_HOMES, "__version__"]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module 'bayeswise' has no attribute {name!r}")
-    home = import_module(_HOMES[name])
-    value = home if _HOMES[name] == f"bayeswise.{name}" else getattr(home, name)
-    globals()[name] = value
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOMES})
+_late, __getattr__, __dir__ = late_names()
+__all__ = [*_late, "__version__"]

@@ -25,19 +25,21 @@ def late_names() -> tuple[list[str], Callable[[str], Any], Callable[[], list[str
     """
     caller = sys._getframe(1)
     known, code = caller.f_globals, caller.f_code
+    package = known["__name__"]
     imported = {name for each in code.co_consts if isinstance(each, tuple) for name in each}
     home_of, module = dict[str, str](), ""
     for name in code.co_names:  # in the order in which they are met
-        if "." in name:
+        if "." in name or name == package:
             module = name
         elif name in imported and name not in known:
             home_of[name] = module
 
     def get(name: str) -> Any:
         if name not in home_of:
-            raise AttributeError(f"module {known['__name__']!r} has no attribute {name!r}")
-        value = known[name] = getattr(import_module(home_of[name]), name)
-        return value
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        home = home_of[name]  # the package itself, if the name is a module of it
+        known[name] = import_module(f"{home}.{name}") if home == package else getattr(import_module(home), name)
+        return known[name]
 
     return list(home_of), get, lambda: sorted({*known, *home_of})
 

@@ -116,23 +116,30 @@ def package_of(path: Path) -> str:
     return ".".join(path.parent.relative_to(ROOT / "src").parts)
 
 
+def late_names_of(path: Path) -> dict[str, str]:
+    """Each name that the `if TYPE_CHECKING` block imports, with its module; a module of the package is a name of it."""
+    [block] = [each for each in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(each, ast.If)]
+    imports = [each for each in block.body if isinstance(each, ast.ImportFrom)]
+    return {name.name: str(each.module) for each in imports for name in each.names}
+
+
 @pytest.mark.parametrize("path", PACKAGES, ids=package_of)
 def test_names_that_are_imported_late_are_those_that_type_checkers_see(path: Path) -> None:
-    package = import_module(package_of(path))
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    [block] = [each for each in tree.body if isinstance(each, ast.If)]
-    seen = {name.name: each.module for each in block.body if isinstance(each, ast.ImportFrom) for name in each.names}
+    package, seen = import_module(package_of(path)), late_names_of(path)
     assert {name: getattr(package, name) for name in seen} == {
-        name: getattr(import_module(str(module)), name) for name, module in seen.items()
+        name: getattr(import_module(module), name) for name, module in seen.items()
     }
     assert set(seen) <= set(package.__all__) <= set(dir(package))
     for name in package.__all__:  # also after all files were imported, whatever their names
-        assert not isinstance(getattr(package, name), ModuleType)
+        assert isinstance(getattr(package, name), ModuleType) == (seen.get(name) == package.__name__)
 
 
 @pytest.mark.parametrize("path", PACKAGES, ids=package_of)
 def test_no_file_of_a_package_takes_the_place_of_a_name_that_is_imported_late(path: Path) -> None:
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    [block] = [each for each in tree.body if isinstance(each, ast.If)]
-    late = {name.name for each in block.body if isinstance(each, ast.ImportFrom) for name in each.names}
+    late = {name for name, module in late_names_of(path).items() if module != package_of(path)}
     assert not late & {each.stem for each in path.parent.iterdir()}
+
+
+def test_type_checkers_see_every_public_name() -> None:
+    late = late_names_of(ROOT / "src" / "bayeswise" / "__init__.py")
+    assert {*late, "__version__"} == set(bayeswise.__all__)

@@ -1,10 +1,13 @@
-"""What type checkers know of `bw.fit`: read by mypy and never run; an error that is expected and not found is one."""
+"""What type checkers know of public names: read by mypy and never run; an expected error that is not found is one."""
 
 from __future__ import annotations
 
 from typing import Any, assert_type
 
 import bayeswise as bw
+from bayeswise.decisions import Costs
+from bayeswise.estimators import NaiveBayes
+from bayeswise.families import Beta
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
@@ -14,6 +17,7 @@ from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.models.regression.solving.wide import WideModel
 from bayeswise.models.tree.model import TreeModel
+from bayeswise.networks import BeliefNetwork
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
 
 
@@ -42,3 +46,11 @@ def a_setting_of_no_or_of_another_model_is_an_error(table: Any) -> None:
     bw.fit(table, "y", model="linear", smoothing=1.0)  # type: ignore[call-overload]
     bw.fit(table, "y", model="gaussian", covariance="full")  # type: ignore[call-overload]
     bw.fit(table, "y", 1.0, model="naive-bayes")  # type: ignore[call-overload]
+
+
+def a_public_name_has_the_type_of_its_module(path: str) -> None:
+    assert_type(bw.Costs, type[Costs])
+    assert_type(bw.NaiveBayes(), NaiveBayes)
+    assert_type(bw.BeliefNetwork.read(path), BeliefNetwork)
+    assert_type(bw.families.Beta, type[Beta])
+    bw.load()  # type: ignore[call-arg]
