@@ -80,9 +80,9 @@ def refusing_unlearned(fix: str | None = None) -> Iterator[None]:
         raise NotMergedError(what, fix=error.fix if fix is None else fix) from None
 
 
-def refuse_other_settings(one: Any, other: Any) -> None:
+def refuse_other_settings(one: Any, other: Any, parts: Sequence[str] = ("schema", "settings")) -> None:
     """Models of different columns or settings, in a merge."""
-    for what in ("schema", "settings"):
+    for what in parts:
         mine, theirs = getattr(one, what), getattr(other, what)
         if mine is not theirs and fingerprint(mine) != fingerprint(theirs):
             why = difference(mine, theirs) if what == "schema" else f"one has {mine}, the other {theirs}"

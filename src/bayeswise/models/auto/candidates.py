@@ -57,10 +57,18 @@ class Member:
     inputs: Inputs | None  # None: the row as it is
     model: Any
 
+    def rows(self, batch: Batch) -> Batch:
+        """Rows of the table in the columns of the model."""
+        return batch if self.inputs is None else self.inputs.batch(batch)
+
     def seen(self, batch: Batch) -> Batch:
         """Rows of the table as the model takes them, in its own codes."""
-        batch = batch if self.inputs is None else self.inputs.batch(batch)
-        return batch if self.learns_weights else self.model.recoded(batch)
+        rows = self.rows(batch)
+        return rows if self.learns_weights else self.model.recoded(rows)
+
+    def of_no_rows(self) -> Any:
+        """The model before any row: what rows select (cuts, graph, families) stays."""
+        return replace(self.model, statistics=self.model.statistics.zero())
 
     @property
     def learns_weights(self) -> bool:
@@ -109,12 +117,11 @@ class Member:
         if isinstance(self.inputs, AsTrees):
             trees = self.inputs.estimated(batch)
             return replace(self, inputs=trees, model=trees.regression(batch))
-        rows = batch if self.inputs is None else self.inputs.batch(batch)
+        rows = [self.rows(batch)]
         if self.learns_weights:
             learn = kind_of_name("logistic").learner_of_batches()
-            return replace(self, model=learn([rows], self.model.schema, self.model.settings, only_weights=True))
-        nothing = replace(self.model, statistics=self.model.statistics.zero())
-        return replace(self, model=nothing.learn([rows]))
+            return replace(self, model=learn(rows, self.model.schema, self.model.settings, only_weights=True))
+        return replace(self, model=self.of_no_rows().learn(rows))
 
     def columns_of(self, name: str) -> tuple[str, ...]:
         """The columns of the table that a column of the model belongs to."""

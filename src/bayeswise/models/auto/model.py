@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -16,10 +16,10 @@ from bayeswise.foundation.logspace import log
 from bayeswise.models.auto.candidates import Member
 from bayeswise.models.auto.explaining import account_of
 from bayeswise.models.auto.pooling import LogLinear
-from bayeswise.models.base.classifier import are_batches, as_targets
-from bayeswise.models.base.probability_model import ProbabilityModel
+from bayeswise.models.base.classifier import with_targets
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, where_rows_are
-from bayeswise.models.forgetting import forgotten_by, history_with, with_ledger
+from bayeswise.models.forgetting import forgotten_by, history_with, refuse_other_settings, with_ledger
+from bayeswise.models.relearning import RelearnedModel
 from bayeswise.models.settings.auto import AutoSettings
 from bayeswise.posteriors.calibration_maps import MAPS, AsItIs, Calibration
 from bayeswise.posteriors.normalise import log_posterior, normalise
@@ -28,8 +28,7 @@ from bayeswise.statistics import Grouped, Product, fingerprint
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
-from bayeswise.tables.schema.labels import Label, Vocabulary
-from bayeswise.tables.schema.notes import difference
+from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 
@@ -50,7 +49,7 @@ class CandidateScore:
 
 
 @dataclass(frozen=True, eq=False)
-class AutoModel(ProbabilityModel):
+class AutoModel(RelearnedModel):
     """Posteriors of members, pooled and calibrated, with weights that maximise the score of left-out rows.
 
     p(state | row) = calibration(sum_k w_k p_k(state | row)), or the weighted mean of their logarithms, with a `pool`.
@@ -94,10 +93,6 @@ class AutoModel(ProbabilityModel):
 
     # -- what it is -------------------------------------------------------------------------------------------
     @property
-    def classes(self) -> tuple[Label, ...]:
-        return self.labels.labels
-
-    @property
     def exact_members(self) -> tuple[Member, ...]:
         """Those that keep statistics: rows can come and go."""
         return tuple(member for member in self.members if not member.learns_weights)
@@ -109,10 +104,6 @@ class AutoModel(ProbabilityModel):
         weight = np.zeros(len(self.classes))
         weight[Vocabulary(member.model.classes).positions_in(self.labels)] = member.model.class_weight
         return weight
-
-    @property
-    def rows_learned(self) -> float:
-        return float(self.class_weight.sum())
 
     @property
     def log_prior(self) -> FloatArray:
@@ -251,7 +242,7 @@ class AutoModel(ProbabilityModel):
 
     def learn(self, table: Any, *, targets: Any = None, weights: Any = None) -> Self:
         """The members with these rows too; the weights stay."""
-        batches = list(self._encoded(table, targets, weights))
+        batches = list(with_targets(table, self.schema, targets, weights))
         return self._with(lambda member, rows: member.model.learn(rows), batches, more=1)
 
     def forget(self, table: Any, *, targets: Any = None, weights: Any = None, again: bool = False) -> Self:
@@ -259,7 +250,7 @@ class AutoModel(ProbabilityModel):
 
         Members that keep weights and not statistics cannot forget: they leave the mixture, with a warning.
         """
-        batches = list(self._encoded(table, targets, weights))
+        batches = list(with_targets(table, self.schema, targets, weights))
         gone = self._gone(batches)
         history = forgotten_by(self) if again else history_with(self, gone)
         after = self._with(lambda member, rows: member.model.forget(rows, again=True), batches, more=-1)
@@ -270,9 +261,7 @@ class AutoModel(ProbabilityModel):
 
         Members that keep weights and not statistics leave the mixture, with a warning.
         """
-        if self.schema is not other.schema and fingerprint(self.schema) != fingerprint(other.schema):
-            why = difference(self.schema, other.schema)
-            raise KindError(f"the models cannot be merged: {why}", fix="fit both with the same schema")
+        refuse_other_settings(self, other, ("schema",))
         theirs = {member.name: member for member in other.exact_members}
         mine = {member.name for member in self.exact_members}
         if not mine:
@@ -299,20 +288,16 @@ class AutoModel(ProbabilityModel):
         """The table under the same cuts, graphs, families and weights, so that both can be merged; and what was met."""
         encoder = Encoder(self.schema, learning=True)
         batches = list(encoder.batches(open_like(table, self.schema)))
-        members = []
-        for member in self._exact_or_refused():
-            rows = [batch if member.inputs is None else member.inputs.batch(batch) for batch in batches]
-            zero = replace(member.model, statistics=member.model.statistics.zero())
-            members.append(replace(member, model=zero.learn(rows)))
+        members = [
+            replace(member, model=member.of_no_rows().learn(list(map(member.rows, batches))))
+            for member in self._exact_or_refused()
+        ]
         found = replace(self._of_members(members), forgotten_since=0.0)
         return replace(found, learned_since=found.rows_learned), encoder.report
 
     def _with(self, change: Any, batches: Sequence[Batch], *, more: int) -> Self:
-        members = []
-        for member in self._exact_or_refused():
-            rows = [batch if member.inputs is None else member.inputs.batch(batch) for batch in batches]
-            members.append(replace(member, model=change(member, rows)))
-        after = self._of_members(members)
+        members = self._exact_or_refused()
+        after = self._of_members([replace(each, model=change(each, list(map(each.rows, batches)))) for each in members])
         moved = abs(after.rows_learned - self.rows_learned)
         if more > 0:
             return replace(after, learned_since=self.learned_since + moved)
@@ -356,31 +341,18 @@ class AutoModel(ProbabilityModel):
 
     def _gone(self, batches: Sequence[Batch]) -> Grouped[Product]:
         """The statistics of rows, as the first exact member keeps them."""
-        member = self._first_exact
-        rows = [batch if member.inputs is None else member.inputs.batch(batch) for batch in batches]
-        found: Grouped[Product] = (
-            replace(member.model, statistics=member.model.statistics.zero()).learn(rows).statistics
-        )
-        return found
-
-    @property
-    def _first_exact(self) -> Member:
         if not self.exact_members:
-            return self._exact_or_refused()[0]
-        return self.exact_members[0]
+            raise self._without_statistics
+        member = self.exact_members[0]
+        found: Grouped[Product] = member.of_no_rows().learn(list(map(member.rows, batches))).statistics
+        return found
 
     def has_learned_exactly(self, table: Any) -> bool:
         """Whether these are the rows that the members have learned, all of them and no others, in any order."""
         try:
-            return fingerprint(self._gone(list(self._encoded(table, None, None)))) == fingerprint(self.statistics)
+            return fingerprint(self._gone(list(with_targets(table, self.schema)))) == fingerprint(self.statistics)
         except BayeswiseError:
             return False
-
-    def _encoded(self, table: Any, targets: Any, weights: Any) -> Iterator[Batch]:
-        if are_batches(table):
-            return iter([table] if isinstance(table, Batch) else table)
-        encoder = Encoder(self.schema, learning=True, check_invalid=False)
-        return encoder.batches(open_like(table, self.schema), targets=as_targets(targets), weights=weights)
 
     # -- rows left out ----------------------------------------------------------------------------------------
     @property
@@ -398,10 +370,6 @@ class AutoModel(ProbabilityModel):
         from bayeswise.models.auto.learning import of_batches
 
         return of_batches(batches, self.schema, self.settings)  # type: ignore[return-value]
-
-    def recoded(self, batch: Batch) -> Batch:
-        """The rows with their levels as positions in those that the model knows; others are unseen."""
-        return batch.recode([self.vocabularies[name] for name in self.schema.categories])
 
     def leave_one_out(self, table: Any, *, targets: Any = None, weights: Any = None) -> FloatArray:
         """Refused: all members would have to be chosen and weighed again without each row."""

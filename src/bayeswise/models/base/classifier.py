@@ -20,6 +20,7 @@ from bayeswise.foundation.errors import (
     NotFittedError,
     NotMergedError,
     SchemaError,
+    listed,
 )
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.threads import limit_threads
@@ -122,10 +123,9 @@ class Classifier(ProbabilityModel):
         return np.asarray(log(class_weight) - log(class_weight.sum(axis=-1, keepdims=True)))
 
     def __repr__(self) -> str:
-        shares = ", ".join(f"{c!r}: {w:g}" for c, w in zip(self.classes[:6], self.class_weight, strict=False))
-        more = f", ... {len(self.classes) - 6} more" if len(self.classes) > 6 else ""
+        shares = listed((f"{c!r}: {w:g}" for c, w in zip(self.classes, self.class_weight, strict=True)), 6)
         target = self.schema.target.name if self.schema.target else "?"
-        inside = f"{target}: {{{shares}{more}}}, {len(self.schema.used)} columns, {self.settings}"
+        inside = f"{target}: {{{shares}}}, {len(self.schema.used)} columns, {self.settings}"
         return f"{type(self).__name__}({inside})"
 
     def check_prior(self, *, more_to_come: bool = False) -> None:
@@ -316,10 +316,7 @@ class Classifier(ProbabilityModel):
     # -- encoding ---------------------------------------------------------------------------------------------
     def learned(self, table: Any, targets: Any = None, weights: Any = None, check: bool = False) -> Iterator[Batch]:
         """Rows with their target, encoded; a batch, or a list of batches, passes as it is."""
-        if are_batches(table):
-            return iter([table] if isinstance(table, Batch) else table)
-        encoder = Encoder(self.schema, learning=True, check_invalid=check)
-        return encoder.batches(open_like(table, self.schema), targets=as_targets(targets), weights=weights)
+        return with_targets(table, self.schema, targets, weights, check=check)
 
     def groups_of(self, batch: Batch) -> CodeArray:
         """(n_rows,) the class of each row of a batch, by its position; all must be known."""
@@ -356,9 +353,20 @@ def are_batches(table: Any) -> bool:
     return bool(some) and all(isinstance(each, Batch) for each in some)
 
 
-def as_targets(targets: Any) -> Any:
-    """Targets that are not in the table, as a source of one column."""
-    if targets is None:
-        return None
-    values = targets if isinstance(targets, (list, np.ndarray)) else list(targets)
-    return open_source({"target": values})
+def with_targets(
+    table: Any,
+    schema: Schema,
+    targets: Any = None,
+    weights: Any = None,
+    *,
+    check: bool = False,
+    known: dict[str, Vocabulary] | None = None,
+) -> Iterator[Batch]:
+    """Rows with their target, encoded, `known` levels first; a batch, or a list of batches, passes as it is."""
+    if are_batches(table):
+        return iter([table] if isinstance(table, Batch) else table)
+    if targets is not None:
+        values = targets if isinstance(targets, (list, np.ndarray)) else list(targets)
+        targets = open_source({"target": values})
+    encoder = Encoder(schema, learning=True, vocabularies=known, check_invalid=check)
+    return encoder.batches(open_like(table, schema), targets=targets, weights=weights)

@@ -13,7 +13,7 @@ from bayeswise.engines import Request, summarise
 from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError
-from bayeswise.models.base.classifier import Classifier, are_batches, as_targets, only_column, refuse_calibrated
+from bayeswise.models.base.classifier import Classifier, only_column, refuse_calibrated, with_targets
 from bayeswise.models.base.probability_model import ParameterCounts, parameter_counts, shares_in_ranges
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.models.forgetting import forgotten_by, with_ledger
@@ -28,11 +28,9 @@ from bayeswise.posteriors.normalise import Posterior, normalise
 from bayeswise.statistics import Product
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.notes import difference
-from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
@@ -314,10 +312,7 @@ class NaiveBayesModel(Classifier):
 
     def _known(self, table: Any, targets: Any, weights: Any) -> Iterator[Batch]:
         """Rows that the model has learned, in the codes of its own vocabularies."""
-        if are_batches(table):
-            return iter([table] if isinstance(table, Batch) else table)
-        encoder = Encoder(self.schema, learning=True, vocabularies=dict(self.vocabularies), check_invalid=False)
-        return encoder.batches(open_like(table, self.schema), targets=as_targets(targets), weights=weights)
+        return with_targets(table, self.schema, targets, weights, known=dict(self.vocabularies))
 
 
 def _normalised(joint: FloatArray) -> Posterior:
