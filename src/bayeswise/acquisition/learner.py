@@ -28,7 +28,7 @@ class ActiveLearner(TaughtModel):
     """Asks for the labels of a pool, one by one; the labelled set may start empty, for the prior answers.
 
     model         a fitted model, or the model of no rows that `over` makes; each label is a merge
-    costs         {action: {state: cost}}, or none: every error costs 1
+    costs         {action: {state: cost}}, the path of a decision file, or none: every error costs 1
     strategy      "margin", "entropy", "least confident", "density-weighted", "random"; "expected cost": exact lookahead
                   of one label under the costs, for the `n_candidates` most costly rows; "ask": the rows whose best
                   action under the costs is to ask
@@ -65,8 +65,7 @@ class ActiveLearner(TaughtModel):
         refuse_below(1, n_candidates=n_candidates)
         refuse_below(0, seed=seed)
         super().__init__(model)
-        given = Costs.zero_one(self.classes) if costs is None else costs
-        self.costs = (given if isinstance(given, Costs) else Costs(given)).aligned(self.classes)
+        self.costs = Costs.of(costs, self.classes)
         if not self.costs.constant:
             named = ", ".join(map(repr, self.costs.columns))
             raise CostError(

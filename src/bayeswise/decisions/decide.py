@@ -201,7 +201,7 @@ def decide(  # type: ignore[misc]  # the names of positions are those of the ove
         )
     given = second if costs is None else costs
     known = states_of(posterior, states) if given is None else None
-    table = Costs.zero_one(known) if known else costs_of(given)
+    table = Costs.of(given, known)
     probability, labels = posterior_of(posterior, states, table.states)
     table = table.aligned(labels)
     return decide_rows(probability, table, columns_for(table, rows, len(probability)))
@@ -231,18 +231,19 @@ def _of_local_rows(model: Any, rows: Any, aligned: Costs, prior: FloatArray | No
     row = row_in(rows, model.schema.used) if hasattr(model, "schema") else None
     probability = np.asarray(model.predict_proba(rows))
     if prior is not None:
-        probability = shifted(probability, _learned_prior(model), prior, aligned.states)
+        probability = shifted(probability, learned_prior(model), prior, aligned.states)
     table_of_rows = rows if row is None else swept_for(rows, row)
     columns = columns_for(aligned, table_of_rows, len(probability))
     return replace(decide_rows(probability, aligned, columns), model=model, rows=table_of_rows, prior=prior)
 
 
-def _learned_prior(model: Any) -> FloatArray:
-    own = getattr(model, "model_", model)  # an estimator of ours has learned a model
+def learned_prior(model: Any) -> FloatArray:
+    """(n_states,) the prior of a model, or of the one that an estimator of ours has learned."""
+    own = getattr(model, "model_", model)
     if not hasattr(own, "log_prior"):
         raise ParameterError(
-            f"the decision file has a prior, and a {type(model).__name__} does not say the prior that it learned",
-            fix="leave the prior out of the file, or give a model of bw.fit",
+            f"another prior replaces the learned one, which a {type(model).__name__} does not provide",
+            fix="leave the prior out (of the decision file, too), or give a model of bw.fit",
         )
     return np.asarray(np.exp(own.log_prior))
 
@@ -275,25 +276,14 @@ def encoded_row(model: Any, rows: Any, row: int) -> Any:
     raise ParameterError(f"there is no row {row} in a table of {first} rows", fix="count from 0")
 
 
-def costs_of(costs: Any, classes: Sequence[Label] | None = None) -> Costs:
-    """Costs as they are, as nested dicts, or in a decision file."""
-    if isinstance(costs, str | PathLike):
-        from bayeswise.decisions.costs.decision_file import DecisionFile
-
-        return DecisionFile.read(costs, classes).costs
-    return costs if isinstance(costs, Costs) else Costs(costs)
-
-
 def costs_and_prior(costs: Any, classes: tuple[Label, ...]) -> tuple[Costs, FloatArray | None]:
     """Costs in the order of a model's classes, and a decision file's prior; without costs every mistake costs 1."""
     from bayeswise.decisions.costs.decision_file import DecisionFile
 
-    if costs is None:
-        return Costs.zero_one(classes), None
     decision = DecisionFile.read(costs, classes) if isinstance(costs, str | PathLike) else costs
     if isinstance(decision, DecisionFile):
         return decision.costs.aligned(classes), decision.prior_of(classes)
-    return costs_of(decision).aligned(classes), None
+    return Costs.of(decision, classes), None
 
 
 def columns_for(costs: Costs, rows: Any, n_rows: int) -> dict[str, FloatArray]:

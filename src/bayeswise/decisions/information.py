@@ -15,7 +15,7 @@ from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
 from bayeswise.decisions.policy.feature_rule import least_risk
 from bayeswise.decisions.posterior_tables import posterior_of
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import ParameterError, listed
 from bayeswise.render.labels import shown
 from bayeswise.render.numbers import number
 from bayeswise.tables.schema.labels import Label
@@ -35,7 +35,7 @@ def perfect_information(
     >>> perfect_information({"spam": [0.2, 0.7], "ham": [0.8, 0.3]}, mail).round(9).tolist()
     [0.2, 0.5]
     """
-    table = costs if isinstance(costs, Costs) else Costs(costs)
+    table = Costs.of(costs)
     probability, labels = posterior_of(posterior, states, table.states)
     table = table.aligned(labels)
     columns = columns_for(table, rows, len(probability))
@@ -178,21 +178,21 @@ def next_test(
     """
     if depth < 1:
         raise ParameterError(f"the depth is {depth}", fix="plan at least one test ahead")
-    table = costs if isinstance(costs, Costs) else Costs(costs)
+    table = Costs.of(costs)
     shares, labels = posterior_of(posterior, None, table.states)
     table = table.aligned(labels)
     for name, outcomes in columns.items():
         if outcomes.n_states != len(labels):
             raise ParameterError(
                 f"the outcomes of {name!r} are about {outcomes.n_states} states; there are {len(labels)}",
-                fix=f"give them for {', '.join(map(repr, labels[:8]))}, in this order",
+                fix=f"give them for {listed(map(repr, labels))}, in this order",
             )
     decisions = decide_rows(shares, table, {})
     now = float(decisions.least_cost[0])
     known = {name: outcomes.sliced() if depth > 1 else outcomes for name, outcomes in columns.items()}
     paid = {name: _price(prices, name) for name in columns}
-    listed = [len(each.values) for each in known.values() if isinstance(each, Outcomes)]
-    if depth > 1 and (cases := _cases(listed, depth)) > _MOST_CASES:
+    sizes = [len(each.values) for each in known.values() if isinstance(each, Outcomes)]
+    if depth > 1 and (cases := _cases(sizes, depth)) > _MOST_CASES:
         raise ParameterError(
             f"a plan of {depth} tests out of {len(known)} has {cases:,} cases", fix="choose a smaller depth"
         )

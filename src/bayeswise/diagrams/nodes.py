@@ -12,7 +12,7 @@ import numpy as np
 from bayeswise.decisions import Costs
 from bayeswise.diagrams.nested import state_code
 from bayeswise.foundation.arrays import BoolArray
-from bayeswise.foundation.errors import CostError, NetworkError
+from bayeswise.foundation.errors import CostError, NetworkError, listed
 from bayeswise.networks import BeliefNetwork, Node
 from bayeswise.networks.node import LARGEST_TABLE
 from bayeswise.render.labels import guess
@@ -187,12 +187,12 @@ def utility_of_costs(costs: Any, about: str | None, decisions: Sequence[Decision
     """The utility of the decision whose options are the actions of the costs, and of the node they are about."""
     if about is None:
         raise CostError("the costs do not name the node that they are about", fix="add about='NODE'")
-    table = costs if isinstance(costs, Costs) else Costs(costs)
+    table = Costs.of(costs)
     actions = {str(action) for action in table.actions}
     fitting = [decision for decision in decisions if {str(option) for option in decision.options} == actions]
     if len(fitting) != 1:
         raise CostError(
-            f"{len(fitting)} decisions have the actions of the costs, {', '.join(map(str, table.actions[:8]))}",
+            f"{len(fitting)} decisions have the actions of the costs, {listed(table.actions)}",
             fix="give a decision with these options, or write utilities=[Utility(name, costs, [DECISION, NODE])]",
         )
     return Utility("cost", table, [fitting[0].name, about])

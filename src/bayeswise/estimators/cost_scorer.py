@@ -33,8 +33,7 @@ class ExpectedCostScorer:
         if self.costs is None and hasattr(estimator, "cost_of_each"):
             return float(estimator.score(X, y, sample_weight, rows))
         states = [label_of(label) for label in estimator.classes_]
-        given = Costs.zero_one(states) if self.costs is None else self.costs
-        costs = (given if isinstance(given, Costs) else Costs(given)).aligned(states)
+        costs = Costs.of(self.costs, states)
         columns = columns_for(costs, table_of(X, rows, costs), len(np.asarray(y)))
         posterior = np.asarray(estimator.predict_proba(X), dtype=np.float64)
         check_posterior(posterior, states)
@@ -59,7 +58,7 @@ class ExpectedCostScorer:
         if self.costs is None:
             paid = np.array([one != other for one, other in zip(truth, taken, strict=True)], dtype=np.float64)
             return float(np.average(paid, weights=sample_weight))
-        costs = self.costs if isinstance(self.costs, Costs) else Costs(self.costs)
+        costs = Costs.of(self.costs)
         if not costs.constant:
             raise CostError(
                 "the costs depend on the row, which a threshold does not see", fix="use bw.DecisionMaker instead"

@@ -49,8 +49,9 @@ def _is_model(maker: DecisionMaker) -> bool:
 class DecisionMaker(ClassifierMixin, BaseEstimator):
     """The action of least expected cost, on the posterior of any classifier with `predict_proba`, or of a fitted model.
 
-    costs       {action: {state: cost}} or `Costs`; 0-1 loss if there are none. Formulas name columns of X (x0, x1, ...
-                if X has no names) or of the table given as `rows`
+    costs       {action: {state: cost}}, `Costs` or the path of a decision file, whose prior is not used; 0-1 loss if
+                there are none. Formulas name columns of X (x0, x1, ... if it has no names) or of the table given as
+                `rows`
     calibrate   "temperature", "platt", "isotonic", "dirichlet" or "auto", the one that does best on rows it was not
                 fitted to; fitted to posteriors of rows that were left out: exactly, where the estimator has
                 `leave_one_out`, else by folds. Where costs depend on the row, rows count by what is at stake in
@@ -249,11 +250,7 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
         return sum(batch.n_rows for batch in model.batches(X)) if _is_model(self) else n_rows_of(X)
 
     def _costs(self) -> Costs:
-        states = [label_of(label) for label in _classes(self._fitted())]
-        if self.costs is None:
-            return Costs.zero_one(states)
-        given = self.costs if isinstance(self.costs, Costs) else Costs(self.costs)
-        return given.aligned(states)
+        return Costs.of(self.costs, [label_of(label) for label in _classes(self._fitted())])
 
     def _refusing(self, costs: Costs) -> int:
         for name in (self.unknown, costs.reject):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.decisions.costs.costs import Costs
+from bayeswise.decisions.decide import costs_and_prior
 from bayeswise.decisions.information import Densities, NextTest, Outcomes, next_test
 from bayeswise.families.continuous.normal import Normal
 from bayeswise.families.distributions import distribution, has_quantiles, parameters_at
@@ -151,10 +152,10 @@ def next_test_for(
     >>> print(next_test_for(bw.fit(rows, target="play", model="naive-bayes"), {"rain": "u"}, costs, {"wind": 0.01}))
     wind: worth 0.2286 at a price of 0.01
     """
-    costs = costs if isinstance(costs, Costs) else Costs(costs)
+    given, moved = costs_and_prior(costs, model.classes)
     if isinstance(row, list) and len(row) == 1 and isinstance(row[0], Mapping):
         row = row[0]
-    _refuse_unknown_names(model, row, prices, costs)
+    _refuse_unknown_names(model, row, prices, given)
     table = [dict.fromkeys(model.schema.used) | dict(row)] if isinstance(row, Mapping) else row
     batch = next(iter(model.batches(table)), None)
     if batch is None or batch.n_rows != 1:
@@ -165,9 +166,9 @@ def next_test_for(
             "columns that go together even where the state is known are planned one at a time", fix="choose depth 1"
         )
     posterior = np.asarray(model.predict_proba(batch))
-    if prior is not None:
-        posterior = shifted(posterior, np.exp(model.log_prior), np.asarray(prior), model.classes)
-    given = costs.aligned(model.classes)
+    after = moved if prior is None else np.asarray(prior)
+    if after is not None:
+        posterior = shifted(posterior, np.exp(model.log_prior), after, model.classes)
     if not given.constant:
         numbers = zip(model.schema.numbers, batch.values[0].tolist(), strict=True)
         given = given.for_row(dict(row) if isinstance(row, Mapping) else dict(numbers))

@@ -11,7 +11,7 @@ import numpy as np
 
 from bayeswise.decisions.costs.cost_cells import RowCostError
 from bayeswise.decisions.costs.costs import Costs
-from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
+from bayeswise.decisions.decide import Decisions, columns_for, costs_and_prior, decide_rows
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.logspace import log
@@ -266,7 +266,7 @@ def evaluate(
     """What the decisions of a model cost per case on rows whose state is known.
 
     Without costs they are those of a `DecisionMaker`, else 0-1 loss. `prior` {state: p} replaces the model's, where
-    the rows come from elsewhere.
+    the rows come from elsewhere; so does that of a decision file whose path is given as costs, unless `cv` is.
 
     `cv` None is for rows that the model has not seen; "loo" leaves each row out, a number makes folds, both for the
     rows it has learned. A scikit-learn classifier takes `targets=y` beside its X. `progress=True` shows a bar where it
@@ -283,16 +283,18 @@ def evaluate(
     with Bar("Evaluating", shown=False, requested=progress is True) as bar:
         step = progress if callable(progress) else bar.advance
         known = held_out(model, table, targets=targets, cv=cv, progress=step, most_folds=MOST_FOLDS)
+    own = getattr(model, "costs", None), None
+    given, moved = own if costs is None else costs_and_prior(costs, known.states)
     if prior is not None and before is not None:
         known = known.under(before, prior_by_state(prior, known.states))
-    given = getattr(model, "costs", None) if costs is None else costs
+    elif moved is not None and cv is None:
+        known = known.under(prior_of_model(model, cv), moved)
     return evaluation_of(known, given, table, level=level)
 
 
 def evaluation_of(known: HeldOut, costs: Any, table: Any = None, *, level: float = 0.95) -> Evaluation:
     """The evaluation of posteriors that are already there."""
-    given = Costs.zero_one(known.states) if costs is None else costs if isinstance(costs, Costs) else Costs(costs)
-    aligned = given.aligned(known.states)
+    aligned = Costs.of(costs, known.states)
     columns = {}
     if not aligned.constant:
         columns = {name: cells[known.kept] for name, cells in columns_for(aligned, table, len(known.kept)).items()}

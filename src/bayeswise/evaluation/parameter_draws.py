@@ -60,7 +60,7 @@ def decision_stability(model: Any, table: Any, costs: Any, *, n: int = 200, seed
     [False, True]
     """
     _check(model, n)
-    given = (costs if isinstance(costs, Costs) else Costs(costs)).aligned(model.classes)
+    given = Costs.of(costs, model.classes)
     batches = list(model.batches(table))
     columns = columns_for(given, table, sum(batch.n_rows for batch in batches))
     parts, first = [], 0

@@ -13,8 +13,8 @@ import pytest
 from scipy.stats import norm
 
 import bayeswise as bw
-from bayeswise.decisions import Densities, FeatureRule, Outcomes, ValueRule, next_test
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.decisions import Densities, FeatureRule, Outcomes, ValueRule, minimax, next_test
+from bayeswise.foundation.errors import ParameterError, SourceError
 
 MAIL = bw.Costs({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}, "ask": 0.5})
 SPAM = [0.99, 0.7, 0.2]
@@ -177,6 +177,30 @@ def test_states_of_a_posterior_have_as_many_numbers_each() -> None:
         bw.decide({"a": [0.2, 0.3], "b": [0.8]}, bw.Costs.zero_one(["a", "b"]))
 
 
+@pytest.mark.parametrize("suffix", ["toml", "csv"])
+def test_costs_are_given_by_the_path_of_a_file_wherever_costs_are_taken(tmp_path: Path, suffix: str) -> None:
+    rows = [{"caps": c, "kind": k} for c, k in [("yes", 1), ("no", 1), ("no", 0), ("no", 0)]]
+    model = bw.fit(rows, "kind", model="naive-bayes")
+    texts = {
+        "toml": "[costs]\nbin = { 1 = 0, 0 = 3 }\nkeep = { 1 = 1, 0 = 0 }\n",
+        "csv": "action,state,cost\nbin,1,0\nbin,0,3\nkeep,1,1\nkeep,0,0\n",
+    }
+    file = tmp_path / f"costs.{suffix}"
+    file.write_text(texts[suffix])
+    costs = bw.Costs({"bin": {1: 0, 0: 3}, "keep": {1: 1, 0: 0}})
+    assert bw.Costs.of(str(file), model.classes).cells == costs.aligned(model.classes).cells
+    assert bw.Costs.of(costs) is costs
+    for path in (file, str(file)):
+        story = bw.explain_action(model, {"caps": "yes"}, path)
+        assert story.expected_cost == bw.explain_action(model, {"caps": "yes"}, costs).expected_cost
+        assert bw.evaluate(model, rows, path).cost.tolist() == bw.evaluate(model, rows, costs).cost.tolist()
+        assert minimax(path) == minimax(bw.Costs.read(file))
+        assert bw.DecisionMaker(model, path).predict(rows).tolist() == bw.decide(model, rows, path).action.tolist()
+        assert bw.ActiveLearner(model, path).costs.actions == ("bin", "keep")
+    with pytest.raises(SourceError, match="nowhere"):
+        bw.evaluate(model, rows, f"nowhere.{suffix}")
+
+
 def test_the_prior_of_a_decision_file_takes_the_place_of_the_models(tmp_path: Path) -> None:
     rows = [{"caps": c, "kind": k} for c, k in [("yes", "spam"), ("no", "spam"), ("no", "ham"), ("no", "ham")]]
     model = bw.fit(rows, "kind", model="naive-bayes")
@@ -191,5 +215,13 @@ def test_the_prior_of_a_decision_file_takes_the_place_of_the_models(tmp_path: Pa
     assert decisions.action.tolist() == ["bin"]
     assert bw.decide(model, {"caps": "yes"}, bw.Costs.read(file)).action.tolist() == ["keep"]  # costs alone
     np.testing.assert_allclose(decisions.explain(0).account.posterior, decisions.posterior[0], rtol=1e-12)
-    with pytest.raises(ParameterError, match="does not say the prior that it learned"):
+    assert bw.explain_action(model, {"caps": "yes"}, file).action == "bin"
+    assert bw.explain_action(model, {"caps": "yes"}, file, prior={"spam": 0.5, "ham": 0.5}).action == "keep"
+    cost = {"bin": {"spam": 0, "ham": 3}, "keep": {"spam": 1, "ham": 0}}
+    evaluated = bw.evaluate(model, rows, str(file))
+    assert evaluated.cost.tolist() == bw.evaluate(model, rows, cost, prior={"spam": 0.98, "ham": 0.02}).cost.tolist()
+    assert evaluated.cost.tolist() != bw.evaluate(model, rows, bw.Costs.read(file)).cost.tolist()
+    left_out = bw.evaluate(model, rows, file, cv="loo")  # learned rows have the prior of the model
+    assert left_out.cost.tolist() == bw.evaluate(model, rows, cost, cv="loo").cost.tolist()
+    with pytest.raises(ParameterError, match="another prior replaces the learned one, which a SimpleNamespace"):
         bw.decide(SimpleNamespace(predict_proba=lambda rows: [[0.5, 0.5]], classes_=["ham", "spam"]), [[0]], file)

@@ -25,8 +25,8 @@ from bayeswise.decisions.costs.cost_cells import (
 from bayeswise.decisions.costs.expressions import Expression
 from bayeswise.decisions.costs.warnings import cost_warnings, warn_of
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import CostError
-from bayeswise.render.labels import closest, guess, markup, shown, some
+from bayeswise.foundation.errors import CostError, listed
+from bayeswise.render.labels import closest, guess, markup, shown
 from bayeswise.tables.schema.labels import Label, label_key, label_of
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class Costs:
         self.__dict__.update(actions=actions, states=states, cells=cells, reject=reject, textual=textual, unit=unit)
 
     @classmethod
-    def _of(
+    def _of_parts(
         cls,
         actions: tuple[Label, ...],
         states: tuple[Label, ...],
@@ -114,7 +114,25 @@ class Costs:
         made._fill(actions, states, cells, reject, textual, unit)
         return made
 
-    # -- other ways to say it ---------------------------------------------------------------------------------
+    # -- other ways to give them ------------------------------------------------------------------------------
+    @classmethod
+    def of(cls, costs: Any, states: Sequence[Any] | None = None) -> Costs:
+        """Costs as functions take them: a `Costs`, {action: {state: cost}}, a frame, or the path of a decision file.
+
+        With `states` they are in this order, and no costs at all are 0-1 loss. Of a file these are the costs alone.
+
+        >>> Costs.of({"act": {"y": 0, "n": 5}, "wait": {"y": 2, "n": 0}}, ["n", "y"])
+        Costs(act: n 5, y 0; wait: n 0, y 2)
+        """
+        if costs is None and states is not None:
+            return cls.zero_one(states)
+        if isinstance(costs, str | os.PathLike):
+            from bayeswise.decisions.costs.decision_file import DecisionFile
+
+            costs = DecisionFile.read(costs, states).costs
+        made = costs if isinstance(costs, Costs) else cls(costs)
+        return made if states is None else made.aligned(states)
+
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Costs:
         """The `costs` of a TOML file, or a CSV file with a column `action` and one for each state."""
@@ -162,7 +180,7 @@ class Costs:
         if not labels:
             raise CostError("there is no state", fix="name the states")
         wrong = 1.0 - np.eye(len(labels))
-        return cls._of(labels, labels, tuple(map(tuple, wrong.tolist())))
+        return cls._of_parts(labels, labels, tuple(map(tuple, wrong.tolist())))
 
     @classmethod
     def utilities(cls, gains: Any, *, states: Sequence[Any] | None = None) -> Costs:
@@ -191,7 +209,7 @@ class Costs:
         actions, cells = (label, *self.actions), (row, *self.cells)
         if not first:
             actions, cells = (*self.actions, label), (*self.cells, row)
-        made = Costs._of(actions, self.states, cells, label, self.textual, self.unit)
+        made = Costs._of_parts(actions, self.states, cells, label, self.textual, self.unit)
         warn_of(made.warnings, stacklevel=3)
         return made
 
@@ -254,7 +272,7 @@ class Costs:
                 raise CostError(f"the costs depend on {name!r}, which the row does not have", fix=fix)
         cells = self.of_rows(numbers_of({name: [row[name]] for name in self.columns}, self.columns), 1)
         numbers = tuple(tuple(float(np.ravel(cell)[0]) for cell in line) for line in cells)
-        return Costs._of(self.actions, self.states, numbers, self.reject, self.textual, self.unit)
+        return Costs._of_parts(self.actions, self.states, numbers, self.reject, self.textual, self.unit)
 
     def aligned(self, states: Sequence[Any]) -> Costs:
         """The same costs with the states in another order; both must name the same ones."""
@@ -266,17 +284,18 @@ class Costs:
         if unknown:  # a name that is not a class is more likely misspelled than a class without costs
             without = f", and have no entry for state {lacking[0]!r}" if lacking else ""
             raise CostError(
-                f"costs name {unknown[0]!r}, which is not a class{without}; the classes are {some(labels)}",
+                f"costs name {unknown[0]!r}, which is not a class{without}; "
+                f"the classes are {listed(map(repr, labels))}",
                 fix=guess(unknown[0], lacking or labels),
             )
         if lacking:
             raise CostError(
-                f"costs have no entry for state {lacking[0]!r}; they know {some(self.states)}",
+                f"costs have no entry for state {lacking[0]!r}; they know {listed(map(repr, self.states))}",
                 fix=f"add a cost for {lacking[0]!r} to every action",
             )
         order = [known[_match(state, self.textual)] for state in labels]
         cells = tuple(tuple(row[k] for k in order) for row in self.cells)
-        return Costs._of(self.actions, labels, cells, self.reject, self.textual, self.unit)
+        return Costs._of_parts(self.actions, labels, cells, self.reject, self.textual, self.unit)
 
     def action(self, label: Any) -> int:
         """The position of an action."""

@@ -16,13 +16,14 @@ from typing import Any
 import numpy as np
 
 from bayeswise.decisions.costs.costs import Costs
+from bayeswise.decisions.decide import costs_and_prior, learned_prior
 from bayeswise.decisions.policy.action_change import ChangeSearch, expected_costs, half_saved, lead
 from bayeswise.explanations import Account, Flip
 from bayeswise.explanations.alternatives import Alternatives, Explainable, alternatives_of
 from bayeswise.explanations.answered import AnsweredAccount
 from bayeswise.explanations.balance import factor_text, value_text
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import ParameterError, listed
 from bayeswise.foundation.logspace import log
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import guess, shown
@@ -60,7 +61,7 @@ class ActionAccount:
     @classmethod
     def of(cls, account: Account, costs: Any, against: Any = None) -> ActionAccount:
         """The action of least expected cost; `against` names the action to compare it with."""
-        table = (costs if isinstance(costs, Costs) else Costs(costs)).aligned(account.states)
+        table = Costs.of(costs, account.states)
         if len(table.actions) < 2:
             raise ParameterError(f"{_ONE_ACTION} {table.actions[0]!r}", fix="add another action to compare it with")
         expected = expected_costs(account, table.table)
@@ -111,7 +112,7 @@ class ActionAccount:
         ordered = sorted(self.expected_cost.items(), key=lambda each: each[1])
         lines = [
             self._headline,
-            f"Expected cost: {', '.join(f'{shown(a)} {number(cost)}' for a, cost in ordered[:6])}.",
+            f"Expected cost: {listed((f'{shown(a)} {number(cost)}' for a, cost in ordered), 6)}.",
             self._boundary(),
         ]
         return "\n".join([*lines, *self._against_the_odds()])
@@ -232,6 +233,8 @@ def explain_action(
 ) -> ActionAccount:
     """Why a model and costs lead to an action for one row; `columns` are those that formulas of the costs name.
 
+    The path of a decision file is costs, too; its prior replaces the model's, unless `prior` is given.
+
     >>> import bayeswise as bw
     >>> rows = [{"wind": w, "fire": f} for w, f in 3 * [("weak", "no")] + [("strong", "no"), ("strong", "yes")]]
     >>> alarm = {"call": {"yes": 0, "no": 1}, "wait": {"yes": 20, "no": 0}}
@@ -241,16 +244,17 @@ def explain_action(
     P(yes) = 0.3333; call is cheaper from 0.04762 on, wait below it: the odds are 10 times those of the threshold.
     The most probable class is no (0.6667), but wait in the case of yes costs 20 more than call.
     """
-    table = costs if isinstance(costs, Costs) else Costs(costs)
-    needed = table.columns
     account = model.explain(row)
     if not isinstance(account, Account):
         raise ParameterError("actions have costs by class, and this model predicts a number", fix="use bw.decide")
+    table, moved = costs_and_prior(costs, account.states)
+    needed = table.columns
     if not table.constant:
         given = columns if columns is not None else row if isinstance(row, Mapping) else {}
         table = table.for_row(given)
-    if prior is not None:
-        account = with_prior(account, np.exp(getattr(model, "log_prior")), prior_by_state(prior, account.states))  # noqa: B009
+    after = moved if prior is None else prior_by_state(prior, account.states)
+    if after is not None:
+        account = with_prior(account, learned_prior(model), after)
     return with_change(model, ActionAccount.of(account, table, against), keep=needed)
 
 

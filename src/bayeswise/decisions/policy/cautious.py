@@ -35,7 +35,7 @@ def minimax(costs: Any) -> Cautious:
     >>> minimax({"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 2, "ham": 0}, "ask": 1.5})
     Cautious(ask: 1.5; mixed ask 1: 1.5)
     """
-    table = costs if isinstance(costs, Costs) else Costs(costs)
+    table = Costs.of(costs)
     return _cautious(table, table.table)
 
 
@@ -45,7 +45,7 @@ def minimax_regret(costs: Any) -> Cautious:
     >>> minimax_regret({"bin": {"spam": 4, "ham": 9}, "keep": {"spam": 7, "ham": 5}, "ask": 6})
     Cautious(ask: 2; mixed bin 0.2, ask 0.8: 1.6)
     """
-    table = costs if isinstance(costs, Costs) else Costs(costs)
+    table = Costs.of(costs)
     with np.errstate(over="ignore"):
         regret = table.table - table.table.min(axis=0)  # (n_actions, n_states)
     if not np.isfinite(regret).all():

@@ -73,7 +73,7 @@ class FeatureRule:
             check_distribution(state, density, number=True)
         if not states:
             raise ParameterError("there is no state", fix="give {state: distribution}, such as {'a': norm(0, 1)}")
-        table = (costs if isinstance(costs, Costs) else Costs(costs)).aligned(states)
+        table = Costs.of(costs, states)
         shares = prior_by_state(prior, states)
         edges, chosen = regions(table.table, shares, tuple(likelihoods.values()))
         return cls(table, shares, tuple(likelihoods.values()), tuple(edges), tuple(table.actions[a] for a in chosen))
@@ -167,7 +167,7 @@ class ValueRule(Tabular):
     def of(cls, likelihoods: Mapping[Any, Mapping[Any, float]], prior: Mapping[Any, float], costs: Any) -> ValueRule:
         """From {state: {value: probability}}; a value that a state does not name has the probability 0 there."""
         states = tuple(label_of(state) for state in likelihoods)
-        table = (costs if isinstance(costs, Costs) else Costs(costs)).aligned(states)
+        table = Costs.of(costs, states)
         by_state = [{label_of(v): p for v, p in each.items()} for each in likelihoods.values()]
         values = _in_order({label_key(v): v for each in by_state for v in each}.values())
         cells = [[plain_number(each.get(value, 0.0)) for each in by_state] for value in values]

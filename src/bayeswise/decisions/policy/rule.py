@@ -127,7 +127,7 @@ def rule(costs: Any, *, row: Mapping[str, Any] | None = None) -> Rule:
     >>> print(rule(Costs.zero_one(["a", "b", "c"]).with_reject(0.2)))
     the most probable state if its probability is >= 0.8, else reject
     """
-    table = costs if isinstance(costs, Costs) else Costs(costs)
+    table = Costs.of(costs)
     if not table.constant:
         if row is None:
             raise CostError(

@@ -57,7 +57,7 @@ def stability_of(samples: Any, costs: Any, *, states: Sequence[Any], rows: Any =
             f"samples of posteriors have the shape (n_samples, n_rows, {len(states)}); found {draws.shape}",
             fix="draw the parameters, and give the posterior of every row for each draw",
         )
-    table = (costs if isinstance(costs, Costs) else Costs(costs)).aligned(states)
+    table = Costs.of(costs, states)
     columns = columns_for(table, rows, draws.shape[1])
     for draw in draws:
         check_posterior(draw, table.states)
