@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -18,6 +17,7 @@ from bayeswise.acquisition.queries import Query, asking_action, savings_of_askin
 from bayeswise.acquisition.uncertainty import UNCERTAINTY, entropy
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from numbers import Real
 from typing import TYPE_CHECKING, Any, Literal, Unpack
 
@@ -14,6 +13,7 @@ from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
 from bayeswise.acquisition.pool_beliefs import BeliefsOfFewRows, beliefs_of
 from bayeswise.acquisition.queries import refuse_below
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.progress import StepsBar
 from bayeswise.render.plain import Tabular

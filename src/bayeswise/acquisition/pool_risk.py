@@ -18,13 +18,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeswise.acquisition.pool import Pool
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.numbers import interval, number
 from bayeswise.statistics.intervals import wilson

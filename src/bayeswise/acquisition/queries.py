@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
 
@@ -13,6 +12,7 @@ from bayeswise.acquisition.pool_risk import Step
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import Decisions
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.render.labels import shown
 from bayeswise.tables.schema.labels import Label

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from os import PathLike
 from typing import TYPE_CHECKING, Any, overload
@@ -15,6 +15,7 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.costs.tables import numbers_of
 from bayeswise.decisions.posterior_tables import posterior_of, states_of
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import CostError, KindError, ParameterError
 from bayeswise.posteriors.prior import shifted
 from bayeswise.render.labels import distinct_texts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import factorial
 from typing import Any
 
@@ -15,6 +15,7 @@ from bayeswise.decisions.decide import Decisions, columns_for, decide_rows
 from bayeswise.decisions.policy.feature_rule import least_risk
 from bayeswise.decisions.posterior_tables import posterior_of
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError, listed
 from bayeswise.render.labels import shown
 from bayeswise.render.numbers import number

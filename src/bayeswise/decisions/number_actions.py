@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 
 from bayeswise.decisions.costs.cost_cells import plain_number
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import CostError, ParameterError
 
 _PANELS, _NODES = 256, 8  # of the quadrature over quantiles

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bayeswise.diagrams.nodes import Utility
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.render.labels import guess
 from bayeswise.render.numbers import number

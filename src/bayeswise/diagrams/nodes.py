@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from bayeswise.decisions import Costs
 from bayeswise.diagrams.nested import state_code
 from bayeswise.foundation.arrays import BoolArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import CostError, NetworkError, listed
 from bayeswise.networks import BeliefNetwork, Node
 from bayeswise.networks.node import LARGEST_TABLE

@@ -7,7 +7,7 @@ same thing: statistics to be merged, in any order, with the same bytes as a resu
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from itertools import pairwise
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.engines.request import ColumnStatistic, Request
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import NonFiniteError, SupportError, TooLargeError
 from bayeswise.foundation.threads import available, each
 from bayeswise.statistics import Grouped, Product, Weights

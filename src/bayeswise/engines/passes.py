@@ -10,7 +10,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar
 
@@ -20,6 +19,7 @@ from numpy.typing import NDArray
 from bayeswise import statistics
 from bayeswise.engines.local import Summary, merged, of_no_rows, summarise
 from bayeswise.engines.request import Request
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, NotStreamableError
 from bayeswise.statistics import Grouped, Product
 from bayeswise.statistics.numbers.scatter import PairSums

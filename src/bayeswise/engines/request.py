@@ -12,9 +12,9 @@ answers, and neither knows the other.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.statistics import JointCounts
 from bayeswise.statistics.counts.column_counts import CodedCounts

@@ -10,13 +10,13 @@ import re
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeswise import _kernels
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.threads import ahead
 from bayeswise.tables.source import RawColumn, Source
 from bayeswise.tables.sources.arrow import ArrowPiece, batches, from_pyarrow

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import wraps
 from inspect import signature
 from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
@@ -35,6 +35,7 @@ from bayeswise.estimators.inputs.targets import (
     weights_of_classes,
 )
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, NotAvailableError
 from bayeswise.models.settings.common import ColumnOptions
 from bayeswise.models.settings.declaration import Setting, Settings, declared, named_today

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, field
 from typing import Any, Self
 
 import numpy as np
@@ -14,6 +14,7 @@ from bayeswise.estimators.inputs import encoding
 from bayeswise.estimators.inputs.checking import checked
 from bayeswise.estimators.inputs.targets import as_array, class_column, labels_of
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.models.hypotheses.concepts import ConceptModel, check_way, concept_of
 

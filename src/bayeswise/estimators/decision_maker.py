@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY
 from typing import Any, Self
 
 import numpy as np
@@ -24,6 +24,7 @@ from bayeswise.evaluation.novelty import ModelTail, OrdinaryRows
 from bayeswise.evaluation.reliability import stakes, weights_by_stakes
 from bayeswise.explanations.account import CalibratedAccount
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import (
     CostError,
     FitError,

@@ -6,7 +6,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -19,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_dat
 from bayeswise.estimators.inputs import encoding
 from bayeswise.estimators.inputs.checking import in_memory, is_frame, is_relation, is_text
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import DataError, MissingCellError, NonFiniteError, ParameterError, row_number
 from bayeswise.models.description_length.bits import Code, DescriptionLength
 from bayeswise.models.description_length.tree import DescribedTree, PrunedTree

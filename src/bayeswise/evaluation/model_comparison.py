@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeswise.evaluation.evaluate import Evaluation, compare, evaluate
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, FitError, TooLargeError
 from bayeswise.models.fitting import learned
 from bayeswise.models.registry import MODELS, kind_of_name

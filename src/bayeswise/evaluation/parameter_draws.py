@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +13,7 @@ from bayeswise.decisions.decide import columns_for
 from bayeswise.decisions.policy.stability import DecisionStability, joined, stability_of
 from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, standard_scores
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.gaussian_bayes.building import estimated

@@ -8,13 +8,14 @@ smaller sets were tried: always for one and two columns, and `Flip.proven` says 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Protocol
 
 import numpy as np
 
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.tables.schema.labels import find_state
 
 BEAM = 32  # sets of one size that are extended by one more column

@@ -21,7 +21,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from itertools import combinations, product
 from typing import Any
 
@@ -32,6 +31,7 @@ from bayeswise.explanations.alternatives import Alternatives, Explainable, alter
 from bayeswise.explanations.answered import AnsweredAccount
 from bayeswise.explanations.balance import value_text
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.labels import shown
 from bayeswise.render.plain import json_value

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.explanations.alternatives import Alternatives, Explainable, alternatives_of, known_columns
 from bayeswise.explanations.balance import value_text
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.normalise import probability_of
 from bayeswise.tables.schema.labels import Label, find_state

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from bayeswise.decisions.costs.expressions import Expression as Formula
 from bayeswise.decisions.decide import costs_and_prior
 from bayeswise.exports import gaussian, mixtures, naive_bayes, networks, regression
 from bayeswise.exports.row_inputs import Row, TableRow
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ExportError, KindError
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.base.table_model import TableModel

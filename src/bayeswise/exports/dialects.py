@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ExportError, NotInstalledError, ParameterError
 from bayeswise.render.expression import Levels
 from bayeswise.render.labels import guess, is_broken

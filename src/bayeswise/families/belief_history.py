@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from inspect import get_annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, ParameterError, SupportError
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Vocabulary, find_state

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from bayeswise.families.functions import seen
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.earlier_names import earlier
 from bayeswise.foundation.errors import FitError, ParameterError, SupportError
 from bayeswise.render.plain import Tabular

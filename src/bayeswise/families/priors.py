@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -19,6 +18,7 @@ from bayeswise.families.arithmetic.evidence import log_beta_evidence
 from bayeswise.families.functions import Terms
 from bayeswise.families.protocol import Estimate, OneLine, OnNumbers, S, is_positive, one_line, reasons, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import ParameterError, PriorError
 from bayeswise.foundation.exact import ExactArray

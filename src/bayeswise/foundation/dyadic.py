@@ -7,7 +7,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import isqrt
 from typing import Any
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, ObjectArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.exact import ExactArray, object_array, quotient
 
 

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -22,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray, ObjectArray
+from bayeswise.foundation.dataclass import dataclass
 
 DIGIT_BITS = 32
 _DIGIT_MASK = (1 << DIGIT_BITS) - 1

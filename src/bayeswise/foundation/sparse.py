@@ -10,12 +10,12 @@ has rows. Which form a table has follows from its contents alone (`fitting`), so
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import TooLargeError
 from bayeswise.foundation.exact import ExactArray, side_by_side
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, TooLargeError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.averaged_naive_bayes.evidence import evidence_of, model_of, refuse_other_rows

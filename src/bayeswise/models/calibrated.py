@@ -7,13 +7,14 @@ go later change the model and leave the calibration as it was; `age` says what i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Self
 
 import numpy as np
 
 from bayeswise.explanations.account import Account, CalibratedAccount
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, KindError, SchemaError
 from bayeswise.foundation.threads import limit_threads
 from bayeswise.models.base.probability_model import ProbabilityModel

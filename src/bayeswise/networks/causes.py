@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswise.foundation import directed_graph as graph
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError, TooLargeError
 from bayeswise.networks.arguments import by_node, names_of
 from bayeswise.networks.node import Node

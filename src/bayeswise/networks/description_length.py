@@ -8,12 +8,12 @@ Dirichlet(1) ("evidence"), half log2 N for each free number ("two-part"), or the
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.description_length.bits import Code, DescriptionLength, Part, counted_bits
 from bayeswise.networks.learning.coded_rows import CodedRows

@@ -8,12 +8,12 @@ distribution with these marginals that is nearest to the network.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import (
     BayeswiseError,
     FitError,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import compress
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from bayeswise.foundation.arrays import IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import KindError, SchemaError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.protocol import fingerprint

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeswise._kernels import Profiler
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SourceError, row_number
 from bayeswise.tables.schema.labels import Label
 

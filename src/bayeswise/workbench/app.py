@@ -14,7 +14,6 @@ import threading
 import webbrowser
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager, closing, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
@@ -25,6 +24,7 @@ from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from bayeswise import __version__
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, UsageError, legible
 from bayeswise.foundation.threads import refused_thread
 from bayeswise.render.page import page as html_page

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -12,6 +12,7 @@ from pydantic import Field, StringConstraints
 
 from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.decisions.costs.warnings import CostWarning
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, KindError, SchemaError
 from bayeswise.models.base.table_model import capabilities_of
 from bayeswise.models.files import load

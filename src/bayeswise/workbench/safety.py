@@ -13,9 +13,11 @@ import hmac
 import json
 import secrets
 from collections.abc import Awaitable, Callable, Iterable, MutableMapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, TypeAlias
 from urllib.parse import parse_qsl, urlencode
+
+from bayeswise.foundation.dataclass import dataclass
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Message: TypeAlias = MutableMapping[str, Any]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -11,6 +10,7 @@ from bayeswise.cli.options.pairs import by_name, by_number, class_of
 from bayeswise.cli.options.reading import Kinds
 from bayeswise.cli.options.settings import option, settings_of
 from bayeswise.cli.output.writing import say
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError, PriorError, UsageError
 from bayeswise.models.base.facts import (
     calibration_of,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.cli.options.pairs import by_name
 from bayeswise.cli.options.reading import Watched, null_words
 from bayeswise.cli.output.writing import say
 from bayeswise.explanations import Account
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder

@@ -5,12 +5,12 @@ from __future__ import annotations
 import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
 from bayeswise.cli.output.writing import say
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import KindError, UsageError
 from bayeswise.render.labels import is_broken
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from bayeswise.cli.options.reading import Watched
 from bayeswise.cli.output.table_text import guarded
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ImpossibleEvidenceError, TooFewRowsError, UsageError
 from bayeswise.render.labels import probability_names
 from bayeswise.render.plain import json_number

@@ -6,7 +6,7 @@ That are limits on actions, rows that are unknown, and priors of the rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
@@ -21,6 +21,7 @@ from bayeswise.decisions.policy.action_account import ActionAccount, with_prior
 from bayeswise.decisions.policy.capacity import within_capacity
 from bayeswise.evaluation.novelty import ModelTail
 from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.progress import Bar
 from bayeswise.posteriors.prior import estimate_prior, shifted

@@ -7,11 +7,11 @@ import tempfile
 import weakref
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
 from bayeswise.cli.output.table_text import CsvText, JsonArray, JsonDocument, JsonLines, Reading
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import StoreError, UsageError, quoted, shortened
 
 if TYPE_CHECKING:

@@ -6,10 +6,11 @@ import json
 import math
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.cli.output.writing import json_document
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.render.plain import json_value
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.names import normal_name

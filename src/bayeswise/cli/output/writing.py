@@ -9,7 +9,6 @@ import sys
 import warnings
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import chain, islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, TypeAlias, TypeVar
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, TypeAlias, 
 import typer
 
 from bayeswise.foundation.atomic import check_writable, replacing
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import StoreError, UsageError, legible
 
 if TYPE_CHECKING:

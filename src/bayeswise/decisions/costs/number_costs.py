@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
 
@@ -14,6 +13,7 @@ from bayeswise.decisions.costs.cost_cells import plain_number
 from bayeswise.decisions.costs.tables import read_toml
 from bayeswise.decisions.number_actions import Expectation, absolute_action, one_number, pinball_action, squared_action
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import CostError
 from bayeswise.render.labels import guess, shown
 

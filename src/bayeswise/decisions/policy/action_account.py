@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
@@ -23,6 +23,7 @@ from bayeswise.explanations.alternatives import Alternatives, Explainable, alter
 from bayeswise.explanations.answered import AnsweredAccount
 from bayeswise.explanations.balance import factor_text, value_text
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError, listed
 from bayeswise.foundation.logspace import log
 from bayeswise.posteriors.prior import prior_by_state

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from bayeswise.explanations.alternatives import Alternatives, known_columns
 from bayeswise.explanations.answered import AnsweredAccount
 from bayeswise.explanations.flip import Changes
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.tables.schema.labels import Label
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby, pairwise
 from typing import TypeAlias
+
+from bayeswise.foundation.dataclass import dataclass
 
 Ends: TypeAlias = tuple[Fraction, Fraction]  # the cost at p = 1 and at p = 0
 

@@ -6,7 +6,6 @@ A measured number has regions, out to both ends of the floats; what is counted o
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Protocol
@@ -17,6 +16,7 @@ from bayeswise.decisions.costs.cost_cells import plain_number
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.explanations.class_densities import ClassDensities, check_distribution, shares_between
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.line_regions import Regions, regions
 from bayeswise.posteriors.prior import prior_by_state

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.policy.envelope import lower_envelope
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import CostError, ParameterError, PriorError
 from bayeswise.render.labels import shown
 from bayeswise.render.numbers import decimal_text, exact

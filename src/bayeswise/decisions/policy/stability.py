@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import columns_for, decide_rows
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.posteriors.normalise import check_posterior
 from bayeswise.render.numbers import number

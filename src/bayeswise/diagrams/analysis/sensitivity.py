@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +17,7 @@ from bayeswise.diagrams.solving.policy import Policy
 from bayeswise.diagrams.solving.solution import Solution, policies_of
 from bayeswise.diagrams.solving.solve import evidence_codes, policy_tables, solver_for
 from bayeswise.diagrams.solving.solver import Outcome
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.diagrams.analysis.entries import Entry, entries
 from bayeswise.diagrams.analysis.sensitivity import Moved
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.labels import guess
 from bayeswise.render.numbers import number

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import NamedTuple, Protocol
 
@@ -19,6 +19,7 @@ import numpy as np
 from bayeswise.diagrams.solving.ordering import relevant_decisions, requisite
 from bayeswise.diagrams.solving.solver import Choice, Numbers, Outcome, Solver, Structure, spread_allowed
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import TooLargeError
 from bayeswise.render.numbers import number
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from bayeswise.diagrams.solving.limited import EXACT, Proof
 from bayeswise.diagrams.solving.policy import Policy
 from bayeswise.diagrams.solving.solver import Choice, Outcome
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import BeliefNetwork, Distribution, Node
 from bayeswise.render.labels import guess, shown

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -24,6 +24,7 @@ from bayeswise import _kernels
 from bayeswise.diagrams.solving.ordering import of_open
 from bayeswise.diagrams.solving.remaining import Gain, Remaining
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.directed_graph import ancestors_of
 from bayeswise.foundation.errors import TooLargeError
 

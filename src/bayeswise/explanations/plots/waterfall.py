@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.explanations.balance import Balance, factor_text, remarks_of, value_text, weight_text
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.render.display import Display, bare, inches_across, label, letters_across, note, titled
 from bayeswise.render.numbers import probability
 from bayeswise.render.theme import AGAINST, FAINT, FOR, INK, NEUTRAL

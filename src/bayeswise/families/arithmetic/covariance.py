@@ -6,11 +6,10 @@ checked first: Cholesky may succeed on columns that are exactly collinear, and i
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.statistics.numbers.moments import Divisor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,6 +14,7 @@ from bayeswise.families.functions import Terms
 from bayeswise.families.priors import BetaPrior, WithoutConjugatePrior
 from bayeswise.families.protocol import Estimate, ExponentialForm, OneLine, Rows, Support, reasons, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.special import digamma, polygamma
 from bayeswise.render.expression import Expression, below, both, choose, log_one_plus, number
 from bayeswise.statistics.numbers.kernel_numbers import log_of, log_one_minus

@@ -8,7 +8,7 @@ more of the weight lies on one value: then it grows without bound as the scale g
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar, NoReturn
 
 import numpy as np
@@ -27,6 +27,7 @@ from bayeswise.families.functions import Terms
 from bayeswise.families.priors import WithoutConjugatePrior
 from bayeswise.families.protocol import Estimate, OneLine, Rows, Support, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.logspace import log

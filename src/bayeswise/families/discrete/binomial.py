@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,6 +12,7 @@ from bayeswise.families.arithmetic.stable_functions import log_beta
 from bayeswise.families.priors import BetaPrior, Chance, WithBetaPrior
 from bayeswise.families.protocol import ExponentialForm, Rows, Support, is_whole, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.exact import DIGIT_BITS, ExactArray
 from bayeswise.render.expression import Expression, at_most, both, equal, floor, number, times_log
 from bayeswise.statistics.numbers.moments import Moments

@@ -6,7 +6,6 @@ Smoothing is a prior: see `Dirichlet.laplace`, `Dirichlet.lidstone` and `Dirichl
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from bayeswise.families.functions import Derivatives, FamilyFunctions
 from bayeswise.families.priors import Dirichlet, log_share
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support, one_line, reasons, refuse_unless
 from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import ParameterError, PriorError
 from bayeswise.foundation.logspace import log

@@ -5,7 +5,6 @@ A row is a vector of counts. Its length, the number of words, is not modelled: p
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from bayeswise.families.functions import Derivatives, FamilyFunctions
 from bayeswise.families.priors import Dirichlet, log_share
 from bayeswise.families.protocol import Estimate, ExponentialForm, Support, is_whole, refuse_unless
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError, SupportError
 from bayeswise.foundation.logspace import log
 from bayeswise.statistics.counts.word_counts import Cells, WordCounts

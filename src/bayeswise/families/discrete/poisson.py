@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -26,6 +25,7 @@ from bayeswise.families.protocol import (
     refuse_unless,
 )
 from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.special import gammaln
 from bayeswise.render.expression import IMPOSSIBLE, Expression, at_most, choose, log_rising, number

@@ -6,7 +6,7 @@ the difference. So what a tree adds is a sum over the columns on the path to its
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
@@ -14,6 +14,7 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.auto.inputs import AsNumbers

@@ -8,13 +8,14 @@ then as many from all rows. The number of rounds behind a left-out posterior is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.auto.boosted_trees import (
     RIDGE,

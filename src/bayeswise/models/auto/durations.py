@@ -6,10 +6,9 @@ is shows in the candidates that are done: the time they took against what was es
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.models.auto.candidates import Candidate, Extent
 
 _KNOWN = 0.5  # seconds as if already tried, so that what is loaded on first use does not count for a slow machine

@@ -9,13 +9,14 @@ Pairs of columns that say more together than one by one are crossed: products of
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.models.auto.text_words import informative_words, presence
 from bayeswise.models.description_length.bits import codes_of, cut_points

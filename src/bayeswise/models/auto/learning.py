@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, FitError, ParameterError
 from bayeswise.foundation.threads import algebra_on_one_thread
 from bayeswise.models.auto.candidates import CANDIDATES, TOO_FAR, Candidate, Extent, Inputs, Member

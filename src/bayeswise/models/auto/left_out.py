@@ -7,12 +7,13 @@ left-out posterior that saw its row would be too good.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.logspace import log
 from bayeswise.models.auto.candidates import Candidate, Inputs, Member
 from bayeswise.models.auto.text_words import best_word_weight

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from bayeswise.families.arithmetic.evidence import log_dirichlet_evidence
 from bayeswise.families.arithmetic.stable_functions import log_gamma_ratio
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.models.averaged_naive_bayes.category_pairs import CategorySpread
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, log_mixture, tempered_cells
 from bayeswise.models.naive_bayes.categories import CategoryScores, CategoryTable, PseudoRows

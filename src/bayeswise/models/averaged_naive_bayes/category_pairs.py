@@ -8,7 +8,6 @@ if columns were independent, and is V = sum_ij Cov(s_i, s_j) by the counts of pa
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +15,7 @@ import numpy as np
 
 from bayeswise.engines.request import ColumnStatistic, Request
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.models.averaged_naive_bayes.mixing import relevance_of
 from bayeswise.models.naive_bayes.categories import Categories
 from bayeswise.models.naive_bayes.factors import Factor, Leaving

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from bayeswise.engines import of_no_rows
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import NotFittedError, ParameterError
 from bayeswise.models.averaged_naive_bayes.categories import averaged_categories
 from bayeswise.models.averaged_naive_bayes.category_pairs import CategoryPairs, PairedNumbers, with_pairs

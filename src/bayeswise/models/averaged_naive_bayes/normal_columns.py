@@ -8,7 +8,7 @@ are known, what columns say together is counted once (redundancy.py). A log-norm
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from bayeswise.families.arithmetic.stable_functions import (
     standard_scores,
 )
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.models.averaged_naive_bayes.mixing import Cells, LeftOutInBlocks, relevance_of, tempered_cells
 from bayeswise.models.averaged_naive_bayes.redundancy import About, Spread, log_temper
 from bayeswise.models.naive_bayes.factors import Leaving

@@ -13,11 +13,12 @@ all pairs of classes, each weighted by its frequency, and at most 1.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 
 _BLOCK_CELLS = 1 << 13  # classes x rows x columns at a time
 

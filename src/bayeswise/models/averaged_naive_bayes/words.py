@@ -9,7 +9,6 @@ which is less sure of itself than the m-fold product: a word that occurs once in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from bayeswise.families.arithmetic.stable_functions import log_gamma_ratio
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.models.averaged_naive_bayes.mixing import AveragedScores, Cells
 from bayeswise.models.naive_bayes.factors import Leaving
 from bayeswise.models.naive_bayes.words import WordScores

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import NoSuchAnswerError
 from bayeswise.models.base.table_model import ScoredRows, TableModel, where_rows_are
 from bayeswise.posteriors.normalise import Posterior, log_posterior, shares_of

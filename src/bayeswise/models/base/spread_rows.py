@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, plain
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.models.files import bytes_of, load_contents
 from bayeswise.render.labels import probability_names
 from bayeswise.tables.encoding.plan import plan_for

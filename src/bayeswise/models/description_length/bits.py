@@ -12,7 +12,6 @@ O(n + k) steps (Kontkanen and Myllymaki 2007):
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cache
 from numbers import Real
 from typing import Any, Literal
@@ -24,6 +23,7 @@ from bayeswise import _kernels
 from bayeswise.families.arithmetic.evidence import log_dirichlet_evidence
 from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, stirling_error
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import DataError, NonFiniteError, ParameterError
 from bayeswise.foundation.special import xlogy
 

@@ -9,7 +9,7 @@ of a larger one.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, Unpack
 
 import numpy as np
@@ -18,6 +18,7 @@ from bayeswise.engines import Request, summarise
 from bayeswise.engines.local import ROWS
 from bayeswise.families.protocol import Extent
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError
 from bayeswise.foundation.exact import stacked
 from bayeswise.foundation.special import gammaln

@@ -10,13 +10,13 @@ Only for codes of length -log2 P is the shortest description the most probable o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from bayeswise.families.continuous.normal import LOG_TWO_PI
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import DataError, ParameterError
 from bayeswise.models.averaged_naive_bayes.evidence import evidence_of, model_of, refuse_other_rows
 from bayeswise.models.averaged_naive_bayes.model import AveragedNaiveBayesModel

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
 from bayeswise.families.arithmetic.stable_functions import gap_between, mean_between
 from bayeswise.families.continuous.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError, TooFewRowsError
 from bayeswise.models.gaussian_bayes.class_moments import ClassMoments, Columns, diagonals
 from bayeswise.models.gaussian_bayes.densities import Densities

@@ -7,12 +7,12 @@ a column on a scale of 1e6 (or 1e-300) costs a digit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeGuard
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.models.gaussian_bayes.em import Completion, Incomplete, PatternMoments, complete
 from bayeswise.statistics import Moments, PatternScatter, Scatter

@@ -11,7 +11,7 @@ that is what is computed, so that posteriors stay exact however far out a row li
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import TypeAlias
 
@@ -21,6 +21,7 @@ from bayeswise import _kernels
 from bayeswise.engines.local import over_ranges
 from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_gamma_ratio, standard_scores
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import NonFiniteError
 from bayeswise.foundation.logspace import log, log_sum_exp

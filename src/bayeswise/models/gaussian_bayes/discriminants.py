@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, NonFiniteError, ParameterError
 from bayeswise.foundation.special import ndtr
 from bayeswise.models.gaussian_bayes.class_moments import ClassMoments

@@ -15,13 +15,13 @@ Tables that differ in a row, as those of leave-one-out, are completed together: 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 
 MOST_STEPS = 1_000
 SMALLEST_STEP = 1e-13

@@ -8,13 +8,14 @@ steps from where EM was do what a fit from nothing does in many.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, standard_scores
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.models.gaussian_bayes.building import Estimate, densities
 from bayeswise.models.gaussian_bayes.class_moments import ClassMoments, diagonals, pattern_moments
 from bayeswise.models.gaussian_bayes.em import Completion, Incomplete, PatternMoments, complete

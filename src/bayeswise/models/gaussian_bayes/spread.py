@@ -10,7 +10,7 @@ A singular covariance is found by its rank, not by a failing Cholesky factor, an
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from bayeswise.engines.local import MOST_ENTRIES
 from bayeswise.families.arithmetic.covariance import RANK_TOLERANCE
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import TooLargeError
 from bayeswise.models.gaussian_bayes.class_moments import Columns
 from bayeswise.models.gaussian_bayes.em import LEAST_VARIANCE

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Hashable, Mapping
-from dataclasses import dataclass
 from numbers import Real
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 
 _FIX = "give a label, or probabilities by label with sum 1"

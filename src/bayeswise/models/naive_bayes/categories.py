@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
@@ -12,6 +11,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.engines import Request
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.sparse import SparseExact
 from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -23,6 +22,7 @@ from bayeswise.explanations.steps import Ratio
 from bayeswise.families.continuous.normal import Normal
 from bayeswise.families.distributions import distribution, parameters_at
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.naive_bayes.categories import CategoryScores, CategoryTable, ColumnCells
 from bayeswise.models.naive_bayes.factors import LinearTerm, Scores

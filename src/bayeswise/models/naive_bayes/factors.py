@@ -8,13 +8,13 @@ column are the conjugate prior of its family.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
 from bayeswise.engines import Request
 from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label

@@ -10,13 +10,14 @@ is kept is its root, the norm of the deviations: that never leaves the range of 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import NotMergedError
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.models.naive_bayes.factors import Leaving

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
@@ -12,6 +12,7 @@ import numpy as np
 from bayeswise.engines import Request, summarise
 from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ImpossibleEvidenceError, KindError, NotFittedError, SchemaError
 from bayeswise.models.base.classifier import Classifier, only_column, refuse_calibrated, with_targets
 from bayeswise.models.base.probability_model import ParameterCounts, parameter_counts, shares_in_ranges

@@ -7,13 +7,13 @@ the scores take as much room as the rows did, and not classes times levels.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.sparse import SparseExact, refuse_dense
 from bayeswise.models.naive_bayes.categories import ColumnCells, ColumnTables, PseudoRows, log_ratio
 from bayeswise.statistics.counts.column_levels import Form

@@ -11,7 +11,7 @@ no value: a state is ruled out by one zero, and in the complement model a state 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -21,6 +21,7 @@ from bayeswise import _kernels
 from bayeswise.engines import Request
 from bayeswise.families.arithmetic.stable_functions import two_product
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.models.naive_bayes.factors import LinearTerm

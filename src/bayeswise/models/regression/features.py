@@ -10,13 +10,14 @@ a missing cell are left out of training, and with missing="error" it is an error
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
 from bayeswise.engines.local import MOST_ENTRIES
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import (
     DataError,
     FitError,

@@ -7,7 +7,7 @@ its derivatives at the weights of a step of Newton's method.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, reduce
 from typing import Any, ClassVar, TypeVar
@@ -16,6 +16,7 @@ import numpy as np
 
 from bayeswise.engines.passes import REPORT_TYPES, columns_of, statistic_types
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.models.regression import glm
 from bayeswise.models.regression.features import Features, markable, refuse_extreme, refuse_missing

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, reduce
 from typing import Any, NoReturn
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from bayeswise.engines.local import row_ranges
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import (
     FitError,

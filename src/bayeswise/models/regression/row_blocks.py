@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import numpy as np
@@ -17,6 +17,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.engines.local import ROWS_WORTH_A_THREAD
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, NonFiniteError
 from bayeswise.foundation.threads import each
 from bayeswise.models.regression.features import Features, markable, missing_columns, refuse_extreme, refuse_missing

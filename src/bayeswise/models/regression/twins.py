@@ -6,12 +6,12 @@ conditional but not the other way round: only the generative one knows p(x), and
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, KindError
 from bayeswise.models.averaged_naive_bayes.evidence import model_of
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel

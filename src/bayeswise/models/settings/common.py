@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.models.settings.declaration import setting
 from bayeswise.render.labels import Label
 

@@ -20,11 +20,12 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import field, fields, replace
 from functools import cache
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Any, Literal, Self, Union, get_args, get_origin
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.earlier_names import renamed_keywords, warn_of_earlier
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.labels import guess

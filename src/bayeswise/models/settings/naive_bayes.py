@@ -6,10 +6,11 @@ Nothing here is in the statistics, so any of it can be changed without a second 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any, Literal, TypeAlias
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings import common
 from bayeswise.models.settings.declaration import Settings, declared, plain_fields, setting

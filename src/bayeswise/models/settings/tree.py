@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.models.settings import common
 from bayeswise.models.settings.declaration import Settings, setting
 from bayeswise.render.labels import Label

@@ -10,13 +10,13 @@ order of the rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError
 from bayeswise.foundation.special import xlogy
 from bayeswise.models.description_length.tree import PrunedTree, leaf_bits

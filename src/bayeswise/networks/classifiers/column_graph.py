@@ -7,13 +7,13 @@ each of which never saw one row, are found together.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.directed_graph import ancestral_order
 from bayeswise.foundation.errors import NetworkError
 from bayeswise.foundation.special import xlogy

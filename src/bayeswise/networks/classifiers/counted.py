@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import combinations
 from typing import Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from bayeswise.engines import ColumnStatistic, Request
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, TooLargeError
 from bayeswise.foundation.logspace import log
 from bayeswise.models.settings.network import MOST_IN_TRIPLES, Needs

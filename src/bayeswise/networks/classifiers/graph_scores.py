@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.logspace import log
 from bayeswise.models.settings.network import NetworkSettings
 from bayeswise.networks.classifiers.column_graph import Graph

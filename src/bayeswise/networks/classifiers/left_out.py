@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.models.settings.network import NetworkSettings
 from bayeswise.networks.classifiers.column_graph import Graph
 from bayeswise.networks.classifiers.counted import log_ratio, pseudo_rows_of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property, partial
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -12,6 +12,7 @@ import numpy as np
 
 from bayeswise.engines import Request, summarise
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import KindError, NotFittedError, ParameterError
 from bayeswise.models.base.classifier import Classifier
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, where_rows_are

@@ -11,7 +11,6 @@ cells are summed out, a missing superparent over its levels that were seen often
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
@@ -20,6 +19,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.models.settings.network import NetworkSettings
 from bayeswise.networks.classifiers.column_graph import Graph
 from bayeswise.networks.classifiers.counted import Counted, log_ratio, pseudo_rows_of, with_unseen

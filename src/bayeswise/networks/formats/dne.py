@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SourceError
 from bayeswise.networks.formats.description import DescribedDecision, DescribedUtility, Description, Piece, cells_text
 from bayeswise.networks.formats.tokens import (

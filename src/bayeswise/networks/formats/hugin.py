@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SourceError
 from bayeswise.networks.formats.description import DescribedDecision, DescribedUtility, Description, cells_text
 from bayeswise.networks.formats.tokens import (

@@ -9,12 +9,12 @@ import heapq
 import itertools
 import math
 from collections.abc import ItemsView, Iterator, Mapping, Sequence, ValuesView
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
 from bayeswise.networks.arguments import by_node, soft_by_node, whole_number
 from bayeswise.networks.node import Evidence, Soft

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import BoolArray, FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ImpossibleEvidenceError
 from bayeswise.foundation.logspace import log
 from bayeswise.networks.inference.engine import Finding

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.networks.node import cuts_of, intervals, is_padded, place_of_state
 from bayeswise.tables.schema.labels import Label, Vocabulary, as_label

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.directed_graph import ancestral_order
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.labels import guess

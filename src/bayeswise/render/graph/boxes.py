@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from dataclasses import dataclass
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.render.graph.picture import Bar, DrawnNode, Kind
 from bayeswise.render.numbers import percent
 

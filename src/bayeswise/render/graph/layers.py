@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.directed_graph import Parents, ancestral_order, children_of
 
 _MOST_WORK = 3_000_000  # edges looked at; beyond it the lines are good enough

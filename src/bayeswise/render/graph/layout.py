@@ -6,10 +6,11 @@ import itertools
 import math
 from bisect import bisect_right, insort
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
 from typing import TypeAlias
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.directed_graph import connected
 from bayeswise.render.graph.boxes import Box, box_of
 from bayeswise.render.graph.layers import Edge, Lines, layers_of, with_bends

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import NetworkError, TooLargeError
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ counting them, where there are many.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import compress
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray, side_by_side
 from bayeswise.foundation.sparse import SparseExact, Table, as_sparse, fitting, is_sparse

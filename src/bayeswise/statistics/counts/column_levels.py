@@ -6,7 +6,6 @@ Tables of 20,000 columns have few different sets of levels. Work is done for eac
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import compress
 from typing import TypeAlias
@@ -14,6 +13,7 @@ from typing import TypeAlias
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import KindError, SchemaError
 from bayeswise.foundation.sparse import SparseExact, Table
 from bayeswise.statistics.protocol import refuse_levels

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import compress, pairwise
 
 import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_levels, refuse_negative

@@ -8,13 +8,13 @@ is in its lowest bucket, so whatever lies between the lowest and the highest buc
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray, stacked
 from bayeswise.statistics.numbers.kernel_numbers import real_cells

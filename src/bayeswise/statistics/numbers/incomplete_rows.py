@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import NotMergedError, SchemaError, TooLargeError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_negative

@@ -6,12 +6,13 @@ This is all that maximum likelihood needs of an incomplete table: EM runs on it 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import NotMergedError, NotStreamableError, SchemaError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.numbers.scatter import Scatter

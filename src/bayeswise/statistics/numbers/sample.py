@@ -7,12 +7,12 @@ statistic, so that files and pipes are read in pieces, too.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray, ObjectArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import SchemaError, SupportError, TooFewRowsError, TooLargeError
 from bayeswise.foundation.exact import ExactArray

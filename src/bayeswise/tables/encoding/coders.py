@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import KindError, SchemaError, UnseenLevelError
 from bayeswise.foundation.threads import each
 from bayeswise.render.labels import quoted

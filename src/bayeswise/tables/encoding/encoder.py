@@ -8,7 +8,7 @@ Columns are found by name (those of an unnamed array by position); columns that 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import compress
 from typing import Any, TypeAlias
@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import (
     KindError,
     MissingCellError,

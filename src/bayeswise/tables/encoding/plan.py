@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import KindError, MissingColumnError
 from bayeswise.tables.schema.labels import LabelType, label_type_of
 from bayeswise.tables.schema.names import find_name

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import row_number
 from bayeswise.tables.schema.labels import Label, LabelType, label_type_of
 from bayeswise.tables.schema.profile import ColumnProfile

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Unpack
 
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
 from bayeswise.render.labels import quoted
 from bayeswise.tables.partitions import NearSource, SpreadSource

@@ -16,12 +16,12 @@ Other whole numbers stay numbers; `count` is never inferred, since a Poisson cou
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from itertools import compress
 
 import numpy as np
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
 from bayeswise.tables.partitions import NearSource
 from bayeswise.tables.schema import column_evidence as evidence

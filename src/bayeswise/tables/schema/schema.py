@@ -11,7 +11,7 @@ It holds no count of rows and no level that was only observed, so it does not ch
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from itertools import compress
 from typing import Any, Literal, TypeAlias, get_args, overload
@@ -19,6 +19,7 @@ from typing import Any, Literal, TypeAlias, get_args, overload
 import numpy as np
 
 from bayeswise.foundation.arrays import IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.store.fields import added_later
 from bayeswise.tables.schema.labels import LABEL_TYPES, Label, LabelType, Vocabulary, as_levels

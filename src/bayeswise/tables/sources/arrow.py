@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeswise import _kernels
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SchemaError, SourceError, quoted
 from bayeswise.foundation.threads import ahead
 from bayeswise.tables.source import RawColumn, Storage, not_utf8, unreadable

@@ -11,11 +11,11 @@ import tempfile
 import weakref
 from collections.abc import Generator, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from bayeswise import _kernels
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SchemaError, SourceError, quoted, shortened
 from bayeswise.foundation.threads import ahead, available
 from bayeswise.tables.source import RawColumn, unreadable

@@ -7,7 +7,6 @@ import io
 import os
 import weakref
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from os import PathLike
 from pathlib import Path
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from bayeswise import _kernels
 from bayeswise.foundation.atomic import FULL
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SchemaError, SourceError, shortened
 from bayeswise.foundation.file_bytes import STANDARD_INPUT, STDIN, is_read_once, name_of, standard_input
 from bayeswise.tables.source import DEFAULT_NULL_WORDS, RawColumn, Storage

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import NotInstalledError, ParameterError, SourceError
 from bayeswise.tables.partitions import NearSource, SpreadSource
 from bayeswise.tables.source import DEFAULT_NULL_WORDS, Source

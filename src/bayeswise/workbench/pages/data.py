@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -12,6 +11,7 @@ from fastapi import APIRouter, Query
 
 from bayeswise import __version__
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.tables.schema.inference import Examination, examine, find_leaks
 from bayeswise.tables.schema.notes import report
 from bayeswise.tables.schema.schema import LABELLED

@@ -19,13 +19,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 from fastapi import APIRouter
 from fastapi import Path as InUrl
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, NotFoundError, TooManyThreadsError, UsageError, quoted
 from bayeswise.foundation.progress import JSON
 from bayeswise.foundation.threads import starting

@@ -15,12 +15,13 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from fastapi import APIRouter, Query
 from pydantic import Field
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import (
     BayeswiseError,
     ConflictError,

@@ -5,13 +5,14 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from operator import itemgetter
 from typing import Any, Literal
 
 import numpy as np
 import orjson
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import (
     BayeswiseError,
     MissingColumnError,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy as np
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import decide_rows
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, ImpossibleEvidenceError, SchemaError, SourceError
 from bayeswise.posteriors.prior import shifted
 from bayeswise.tables.batch import Batch

@@ -6,7 +6,6 @@ import threading
 import time
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.costs.decision_file import DecisionFile
 from bayeswise.decisions.costs.warnings import CostWarning
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, KindError, NotFoundError, quoted
 from bayeswise.models.base.table_model import TableModel, capabilities_of
 from bayeswise.models.files import inner_of, kind_of, load

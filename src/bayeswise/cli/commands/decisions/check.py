@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +11,7 @@ import typer
 from bayeswise.cli.options import costs as costs_option
 from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import json_document, say
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import CheckFailed, UsageError
 from bayeswise.foundation.progress import Bar
 from bayeswise.render.numbers import number

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +12,7 @@ import typer
 from bayeswise.cli.options import costs as costs_option
 from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import TableOutput, say, write_rows
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, UsageError
 from bayeswise.foundation.progress import Bar
 

@@ -6,7 +6,6 @@ output.py  what it shows: facts for JSON, and lines for a reader
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -14,6 +13,7 @@ import typer
 from bayeswise.cli.options.command import AsJson, as_command
 from bayeswise.cli.options.pairs import ManyPairs, by_name, class_of, group_of_verbs, numbers_by_name
 from bayeswise.cli.output.writing import Picture, check_output, check_picture, json_document, saved, say
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import UsageError
 from bayeswise.render.numbers import exact
 

@@ -9,7 +9,6 @@ pool.py       cells as they were written, fingerprint, labels; the files of a se
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -17,6 +16,7 @@ import typer
 from bayeswise.cli.options import reading
 from bayeswise.cli.options.costs import read_decision
 from bayeswise.cli.output.writing import Raw, check_output, json_document, say
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, FitError, UsageError
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import DataError
 from bayeswise.render.labels import shown
 from bayeswise.render.terminal import folded

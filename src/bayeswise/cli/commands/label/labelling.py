@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from bayeswise.acquisition.queries import Query
@@ -13,6 +12,7 @@ from bayeswise.cli.commands.label.keys import NEW, QUIT, SKIP, TYPED, UNDO, UNKN
 from bayeswise.cli.commands.label.pool import PoolTable, SessionFiles, as_label_like
 from bayeswise.cli.commands.label.screen import Screen, Standing, case_facts, case_text, why_text
 from bayeswise.cli.output.writing import write_rows
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import DataError, UsageError
 from bayeswise.render.labels import shown
 from bayeswise.render.numbers import number

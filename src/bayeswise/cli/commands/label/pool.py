@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bayeswise.cli.output.table_form import TableForm
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, UsageError, shortened
 from bayeswise.tables.schema.labels import Label, as_label, label_type_of
 from bayeswise.tables.schema.names import normal_name

@@ -5,13 +5,13 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from bayeswise.acquisition.queries import Query
 from bayeswise.acquisition.session import Session
 from bayeswise.cli.commands.label.keys import Keys
 from bayeswise.cli.commands.label.pool import PoolTable
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, ParameterError
 from bayeswise.render.labels import padded, shown
 from bayeswise.render.numbers import number

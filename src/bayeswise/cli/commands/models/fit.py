@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -22,6 +21,7 @@ from bayeswise.cli.output.writing import (
     saved,
     say,
 )
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import NotInstalledError, UsageError
 from bayeswise.foundation.progress import Bar
 from bayeswise.models.registry import NAMES

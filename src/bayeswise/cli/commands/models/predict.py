@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import TableOutput, say, write_rows
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import KindError, UsageError
 from bayeswise.foundation.progress import Bar
 from bayeswise.render.labels import quoted

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,6 +11,7 @@ import typer
 from bayeswise.cli.commands.network import NetworkFile, network_from
 from bayeswise.cli.options import reading
 from bayeswise.cli.output.writing import TableOutput, say, write_rows
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import UsageError
 from bayeswise.foundation.progress import Bar
 from bayeswise.render.labels import probability_names

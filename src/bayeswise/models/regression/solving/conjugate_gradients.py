@@ -11,12 +11,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.special import cho_factor, cho_solve
 from bayeswise.models.regression.solving.newton import EPSILON, Certificate, Penalty
 from bayeswise.models.regression.solving.softmax import ClassLoss, SoftmaxLoss

@@ -6,13 +6,13 @@ An exact matrix has an exact rank: a column that is a combination of earlier one
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from fractions import Fraction
 
 import numpy as np
 from numpy.linalg import LinAlgError
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.special import cho_factor, cho_solve
 

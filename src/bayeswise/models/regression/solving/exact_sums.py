@@ -8,13 +8,13 @@ row's loss by its score, and r = sqrt(second), the curvature is the sum of (r z)
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property, reduce
 from typing import Any, Protocol
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.models.regression.row_blocks import Rows, row_hashes
 from bayeswise.models.regression.solving.newton import Point, intercepts_of

@@ -7,7 +7,6 @@ weights of a few rows, those of least hash, which are the same in any partitions
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +14,7 @@ import numpy as np
 
 from bayeswise.engines.local import MOST_ENTRIES
 from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.models.regression.features import Features, refuse_no_room
 from bayeswise.models.regression.row_blocks import Rows, in_own_order
 from bayeswise.models.regression.solving.exact_sums import MOST_WEIGHTS, ExactLoss, RowSums, are_many

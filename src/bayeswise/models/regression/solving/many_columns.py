@@ -10,13 +10,13 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import TooLargeError
 from bayeswise.models.regression.row_blocks import NO_WEIGHTS, Rows
 from bayeswise.models.regression.solving.conjugate_gradients import Search, State, conjugate_gradients

@@ -18,7 +18,6 @@ maximum.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -26,6 +25,7 @@ from numpy.linalg import LinAlgError
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.special import cho_factor, cho_solve, gammaln
 from bayeswise.models.regression.features import refuse_extreme

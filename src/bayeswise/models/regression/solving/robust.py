@@ -8,11 +8,10 @@ with a laplace prior, p(w) ~ exp(-|w| / (scale noise^2)) (student-t) and exp(-|w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.regression.row_blocks import Rows
 from bayeswise.models.regression.solving.newton import Certificate, Penalty, solve_symmetric

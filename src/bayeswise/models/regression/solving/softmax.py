@@ -11,7 +11,6 @@ from __future__ import annotations
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Generic, TypeVar
 
@@ -19,6 +18,7 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.row_blocks import Rows

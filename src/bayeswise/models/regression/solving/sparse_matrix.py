@@ -7,7 +7,6 @@ from cells: z . v = (x / unit) . v - (mean / unit) . v. The weights are found as
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.regression.features import Features, refuse_extreme
 from bayeswise.models.regression.row_blocks import SPREADS, mixed_bits, odd_factors

@@ -8,12 +8,13 @@ weight is as unknown as the prior says.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import NotMergedError, SchemaError
 from bayeswise.foundation.threads import scipy_linalg

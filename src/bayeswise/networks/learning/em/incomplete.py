@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -13,6 +13,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import TooLargeError
 from bayeswise.foundation.threads import Shared
 from bayeswise.networks.inference.engine import MEMORY_LIMIT

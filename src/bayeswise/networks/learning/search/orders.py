@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -21,6 +20,7 @@ import numpy as np
 
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError, TooLargeError
 from bayeswise.foundation.threads import each
 from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, silent

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeswise import _kernels
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SourceError, quoted
 from bayeswise.tables.source import RawColumn, Storage
 from bayeswise.tables.sources.cells import complex_column, object_column, storage_of

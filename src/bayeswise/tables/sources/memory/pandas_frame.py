@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bayeswise import _kernels
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SourceError
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.source import RawColumn, Storage, not_utf8

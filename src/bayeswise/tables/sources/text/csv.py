@@ -6,7 +6,6 @@ import io
 import select
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeswise import _kernels
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError, SourceError
 from bayeswise.foundation.threads import ahead
 from bayeswise.tables.source import DEFAULT_NULL_WORDS

@@ -7,8 +7,10 @@ import io
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice, pairwise
+
+from bayeswise.foundation.dataclass import dataclass
 
 DELIMITERS = (",", "\t", ";", "|", " ")
 _RECORDS = 500
