@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from bayeswise.foundation.errors import NetworkError
 
@@ -74,7 +74,7 @@ def connected(nodes: Iterable[int], pairs: Iterable[tuple[int, int]]) -> list[li
     return list(parts.values())
 
 
-def ancestors_of(parents: Parents, nodes: Iterable[int]) -> set[int]:
+def ancestors_of(parents: Sequence[Iterable[int]], nodes: Iterable[int]) -> set[int]:
     """The nodes and all that they depend on.
 
     >>> sorted(ancestors_of([[], [0], [1], []], [1]))
@@ -90,6 +90,15 @@ def ancestors_of(parents: Parents, nodes: Iterable[int]) -> set[int]:
     return found
 
 
+def descendants_of(children: Sequence[Iterable[int]], nodes: Iterable[int]) -> set[int]:
+    """The nodes and all that depend on them, from the children of each node.
+
+    >>> sorted(descendants_of(children_of([[], [0], [1], []]), [1]))
+    [1, 2]
+    """
+    return ancestors_of(children, nodes)  # the same walk, along edges turned round
+
+
 def markov_blanket(parents: Parents, node: int) -> set[int]:
     """Parents, children and the children's other parents: given them, the rest says nothing about the node.
 
@@ -102,7 +111,7 @@ def markov_blanket(parents: Parents, node: int) -> set[int]:
 
 
 def reachable(parents: Parents, start: Iterable[int], given: Iterable[int], soft: Iterable[int] = ()) -> set[int]:
-    """The nodes that some trail joins to the start once `given` is observed (the ball of Shachter's Bayes-ball).
+    """The nodes that some trail joins to the start once `given` is observed.
 
     Soft evidence about a node opens colliders as an observed child of it would, and blocks nothing.
 
@@ -114,23 +123,33 @@ def reachable(parents: Parents, start: Iterable[int], given: Iterable[int], soft
     [0, 1, 2]
     """
     observed = set(given)
-    opened = ancestors_of(parents, observed.union(soft))  # colliders that let the ball through
-    below = children_of(parents)
-    visits = {(node, True) for node in start}  # True: coming from a child
-    waiting = list(visits)
+    return bayes_ball(parents, children_of(parents), start, observed, set(soft)) - observed
+
+
+def bayes_ball(
+    parents: Parents,
+    children: Sequence[Iterable[int]],
+    start: Iterable[int],
+    observed: set[int],
+    soft: Collection[int] = (),
+) -> set[int]:
+    """The nodes that the ball of Shachter's Bayes-ball meets on its way from the start, observed ones among them.
+
+    It bounces off an observed node back to where it came from, and so passes the colliders above it.
+    """
+    waiting = [2 * node + 1 for node in start]  # a visit is 2 node, plus 1 if the ball comes from a child
+    visits = set(waiting)
     while waiting:
-        node, from_child = waiting.pop()
-        steps: list[tuple[int, bool]] = []
-        if node not in observed:
-            steps += [(child, False) for child in below[node]]
-            steps += [(parent, True) for parent in parents[node]] if from_child else []
-        if not from_child and node in opened:
-            steps += [(parent, True) for parent in parents[node]]
+        node, from_child = divmod(waiting.pop(), 2)
+        is_observed = node in observed
+        steps = [] if is_observed else [2 * child for child in children[node]]
+        if from_child != is_observed or (not from_child and node in soft):
+            steps += [2 * parent + 1 for parent in parents[node]]
         for step in steps:
             if step not in visits:
                 visits.add(step)
                 waiting.append(step)
-    return {node for node, _ in visits} - observed
+    return {visit >> 1 for visit in visits}
 
 
 def d_separated(

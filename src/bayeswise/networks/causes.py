@@ -48,9 +48,9 @@ def adjustment_sets(
     """All smallest sets of observed nodes that meet the criterion, in the order of the network."""
     x, y = _two(network, cause, effect)
     allowed = _allowed(network, observed) - {x, y}
-    descendants = {node for node in range(len(network)) if x in graph.ancestors_of(network._parents, [node])}
+    descendants = graph.descendants_of(graph.children_of(network._parents), [x])
     if front:
-        candidates = sorted(node for node in allowed & descendants if y in _below(network, node))
+        candidates = sorted(allowed & descendants & graph.ancestors_of(network._parents, [y]))
     else:
         relevant = graph.ancestors_of(network._parents, [x, y])
         candidates = sorted((allowed & relevant) - descendants)
@@ -83,25 +83,13 @@ def _meets_back_door(network: BeliefNetwork, x: int, y: int, given: Collection[i
 
 def _meets_front_door(network: BeliefNetwork, x: int, y: int, through: Collection[int]) -> bool:
     """All directed paths go through the set, nothing confounds x with it, x blocks what confounds it with y."""
-    if not through or y in _below(network, x, without=through):
+    cut = [[parent for parent in above if parent not in through] for above in network._parents]
+    if not through or x in graph.ancestors_of(cut, [y]):
         return False
     without_outgoing = [[parent for parent in above if parent != x] for above in network._parents]
     if not graph.d_separated(without_outgoing, [x], through, []):
         return False
-    cut = [[parent for parent in above if parent not in through] for above in network._parents]
     return all(graph.d_separated(cut, [z], [y], [x, *(other for other in through if other != z)]) for z in through)
-
-
-def _below(network: BeliefNetwork, node: int, without: Collection[int] = ()) -> set[int]:
-    """The nodes that directed paths from a node reach without passing through some others."""
-    children = graph.children_of(network._parents)
-    found, waiting = set[int](), [node]
-    while waiting:
-        for child in children[waiting.pop()]:
-            if child not in found and child not in without:
-                found.add(child)
-                waiting.append(child)
-    return found
 
 
 def _two(network: BeliefNetwork, cause: str, effect: str) -> tuple[int, int]:

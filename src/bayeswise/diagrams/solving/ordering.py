@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 
-from bayeswise.foundation.directed_graph import Parents, ancestors_of, children_of
+from bayeswise.foundation.directed_graph import Parents, ancestors_of, bayes_ball, children_of, descendants_of
 from bayeswise.foundation.errors import NetworkError
 
 
@@ -207,11 +207,11 @@ def requisite(
     for decision in reversed(list(past)):
         if decision in fixed or decision in evidence:
             continue
-        reached = reached_from(below, decision)
+        reached = descendants_of(below, [decision])
         targets = [node for node in reached if node >= len(parents)]
         known = set(past[decision]) - evidence
         fixed_gains = set(range(len(parents), len(graph))).difference(targets) if coupled else set()
-        touched = _touched(graph, below, targets, {*known, decision, *evidence, *fixed_gains})
+        touched = bayes_ball(graph, below, targets, {*known, decision, *evidence, *fixed_gains})
         matters = sorted(known & touched.union((forced or {}).get(decision, ())))
         for idle in set(graph[decision]).difference(matters):
             below[idle].remove(decision)
@@ -261,44 +261,10 @@ def relevant_decisions(
     below = children_of(graph)
     relevant: dict[int, set[int]] = {}
     for decision in info:
-        reached = reached_from(below, decision)
+        reached = descendants_of(below, [decision])
         targets = [node for node in reached if len(parents) <= node < n_nodes]
         fixed_gains = set(range(len(parents), n_nodes)).difference(targets) if coupled else set()
         observed = {*info[decision], decision, *evidence, *fixed_gains, *policies.values()}
-        touched = _touched(graph, below, targets, observed)
+        touched = bayes_ball(graph, below, targets, observed)
         relevant[decision] = {d for d, policy in policies.items() if d != decision and policy in touched}
     return relevant
-
-
-def reached_from(below: Sequence[Sequence[int]], node: int) -> set[int]:
-    """The node and all that depends on it, from the children of each node.
-
-    >>> sorted(reached_from(children_of([[], [0], [1], []]), 1))
-    [1, 2]
-    """
-    found, waiting = {node}, [node]
-    while waiting:
-        for child in below[waiting.pop()]:
-            if child not in found:
-                found.add(child)
-                waiting.append(child)
-    return found
-
-
-def _touched(parents: Parents, below: Sequence[Sequence[int]], start: Iterable[int], observed: set[int]) -> set[int]:
-    """The observed nodes that the ball of Shachter's Bayes-ball meets on its way from the start."""
-    waiting = [2 * node + 1 for node in start]  # a visit is 2 node, plus 1 if the ball comes from a child
-    visits = set(waiting)
-    while waiting:
-        visit = waiting.pop()
-        node, from_child = visit >> 1, visit & 1
-        steps = []
-        if node not in observed:
-            steps = [2 * child for child in below[node]]
-        if from_child != (node in observed):
-            steps += [2 * parent + 1 for parent in parents[node]]
-        for step in steps:
-            if step not in visits:
-                visits.add(step)
-                waiting.append(step)
-    return {visit >> 1 for visit in visits} & observed

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from bayeswise.diagrams.solving.limited import Rule
-from bayeswise.diagrams.solving.ordering import reached_from, requisite
+from bayeswise.diagrams.solving.ordering import requisite
 from bayeswise.diagrams.solving.solver import (
     TIE,
     Argument,
@@ -28,7 +28,7 @@ from bayeswise.diagrams.solving.solver import (
 )
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.directed_graph import ancestors_of, children_of
+from bayeswise.foundation.directed_graph import ancestors_of, children_of, descendants_of
 from bayeswise.foundation.errors import TooLargeError
 
 _WIDEST = 500.0  # tolerances: exp(-500) times small probabilities is still a double
@@ -136,7 +136,7 @@ class ProductResponses:
             forced=structure.allowed,
             coupled=True,
         )[decision]
-        below = reached_from(children_of(graph), decision)
+        below = descendants_of(children_of(graph), [decision])
         changed = frozenset(k for k, scope in enumerate(structure.utilities) if not below.isdisjoint(scope))
         keep = [*knows, decision]
         whole = self._plan(graph, keep, every, decision)

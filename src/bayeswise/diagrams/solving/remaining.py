@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from bayeswise.diagrams.solving.ordering import known_at, newly_observed
-from bayeswise.foundation.directed_graph import Parents, children_of
+from bayeswise.foundation.directed_graph import Parents, children_of, descendants_of
 
 
 class Gain(NamedTuple):
@@ -108,12 +108,7 @@ class Remaining:
 
     def _changed(self, decision: int) -> list[int]:
         """The gains that depend on a decision, as they were added."""
-        found, waiting = {decision}, [decision]
-        while waiting:
-            for child in self._below[waiting.pop()]:
-                if child not in found:
-                    found.add(child)
-                    waiting.append(child)
+        found = descendants_of(self._below, [decision])
         self.n_visits += len(found)
         return sorted({k for node in found for k in self._gains_of[node]})
 

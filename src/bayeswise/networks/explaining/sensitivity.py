@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError, TooLargeError
@@ -146,7 +145,7 @@ def sensitivities(
 
 def _functions(network: BeliefNetwork, target: int, finding: Finding, places: Iterable[int]) -> Iterator[Sensitivity]:
     engine = network.engine
-    matters = graph.ancestors_of(network._parents, [target, *finding.states, *finding.likelihoods])
+    matters = finding.relevant(network._parents, [target])
     own = [np.array(table) for table in network._tables]  # written to below; the tree reads them at each run
     tree = engine.tree_of(own, [target], finding)
     work = tree.n_cells * sum(own[place].size for place in places if place in matters)

@@ -52,6 +52,10 @@ class Finding:
     def pairs(self) -> list[tuple[int, FloatArray]]:
         return list(self.likelihoods.items())
 
+    def relevant(self, parents: graph.Parents, targets: Iterable[int]) -> set[int]:
+        """The nodes whose tables the answer about some targets depends on; those of all others sum to 1."""
+        return graph.ancestors_of(parents, [*targets, *self.states, *self.likelihoods])
+
 
 class Engine:
     """The junction trees of one network; `memory_limit` is in bytes."""
@@ -155,7 +159,7 @@ class Engine:
         answers: dict[str, Distribution] = {}
         for node, name in enumerate(self.network.names):
             targets = [] if node in finding.states else [node]
-            relevant = graph.ancestors_of(self._parents, [*targets, *finding.states, *finding.likelihoods])
+            relevant = finding.relevant(self._parents, targets)
             tree = self._made(relevant, finding.states, targets, True, False)
             cells, log_evidence = tree.posterior(finding.codes(len(self._sizes)), finding.pairs())
             if log_evidence == -math.inf:
@@ -202,7 +206,7 @@ class Engine:
         names = self.network.names if nodes is None else tuple(names_of(nodes))
         targets = [self.network.place(name) for name in names]
         free = [target for target in targets if target not in finding.states]
-        relevant = graph.ancestors_of(self._parents, [*free, *finding.states, *finding.likelihoods])
+        relevant = finding.relevant(self._parents, free)
         whole = relevant <= {*free, *finding.states}
         key = ("best", tuple(free), tuple(finding.states), tuple(finding.likelihoods))
         tree = self._compiled(key, relevant, finding.states, [] if whole else free, False, whole)
@@ -285,7 +289,7 @@ class Engine:
         key = ("root", tuple(targets), tuple(finding.states), tuple(finding.likelihoods))
         if key in self._plans:
             return self._plans[key]
-        relevant = graph.ancestors_of(self._parents, [*targets, *finding.states, *finding.likelihoods])
+        relevant = finding.relevant(self._parents, targets)
         return self._compiled(key, relevant, finding.states, list(targets), True, False)
 
     def _compiled(
@@ -309,7 +313,7 @@ class Engine:
     def tree_of(self, tables: Sequence[FloatArray], targets: list[int], finding: Finding) -> _kernels.JunctionTree:
         """A tree like `tree`, made for other tables of the same shapes, which it reads again at every run; not kept."""
         parents = [list(above) for above in self.network._parents]  # the tables are expanded, so no chains
-        relevant = graph.ancestors_of(parents, [*targets, *finding.states, *finding.likelihoods])
+        relevant = finding.relevant(parents, targets)
         expanded = _kernels.NetworkTables(self._sizes[: len(parents)], parents, tables)
         return self._made(relevant, finding.states, targets, True, False, expanded)
 

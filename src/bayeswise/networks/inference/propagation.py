@@ -142,7 +142,7 @@ def propagate(network: BeliefNetwork, node: str, evidence: Evidence | None, soft
     if target in finding.states:
         belief = np.eye(len(labels))[finding.states[target]]
         return Estimate.of(node, labels, belief, np.zeros(len(labels)), method="loopy")
-    relevant = graph.ancestors_of(network._parents, [target, *finding.states, *finding.likelihoods])
+    relevant = finding.relevant(network._parents, [target])
     factors = factors_of(network, finding, sorted(relevant, key=network.order.index))
     messages = Messages(factors)
     messages.propagate()

@@ -144,7 +144,7 @@ def estimate(
     method = "importance" if adapted else "likelihood-weighting"
     target = network.place(node)
     finding = network.engine.finding(evidence, soft)
-    relevant = graph.ancestors_of(network._parents, [target, *finding.states, *finding.likelihoods])
+    relevant = finding.relevant(network._parents, [target])
     proposal = adapted_proposal(network, finding) if adapted else {}
     generator = np.random.default_rng(seed)
     sums = _WeightedSums(len(network._states[target]))
@@ -183,7 +183,7 @@ def adapted_proposal(network: BeliefNetwork, finding: Finding) -> dict[int, Floa
     """Tables for ancestors of the evidence: P(node | parents) times the message from below, bounded away from 0."""
     if not finding.states and not finding.likelihoods:
         return {}
-    above = graph.ancestors_of(network._parents, [*finding.states, *finding.likelihoods])
+    above = finding.relevant(network._parents, [])
     messages = Messages(factors_of(network, finding, [node for node in network.order if node in above]))
     messages.propagate(_SWEEPS, tolerance=1e-3)
     free = [node for node in above if node not in finding.states]
