@@ -13,7 +13,7 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import Decisions
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import CostError, ParameterError
+from bayeswise.foundation.errors import CostError, ParameterError, listed
 from bayeswise.render.labels import shown
 from bayeswise.tables.schema.labels import Label
 
@@ -50,9 +50,8 @@ class Query:
         top = sorted(self.posterior.values(), reverse=True)
         reason = _REASONS[self.strategy].format(score=self.score, lead=top[0] - top[1], sure=top[0])
         likely = sorted(self.posterior.items(), key=lambda item: -item[1])
-        probable = ", ".join(f"{shown(label, 40)} {p:.3g}" for label, p in likely[:5])
-        more = f", ... {len(likely) - 5} more" if len(likely) > 5 else ""
-        return f"row {self.row}: {reason}; posterior: {probable}{more}"
+        probable = listed((f"{shown(label, 40)} {p:.3g}" for label, p in likely), 5)
+        return f"row {self.row}: {reason}; posterior: {probable}"
 
     def answered(self, label: Label | None) -> Step:
         """The step of a session that the answer makes."""

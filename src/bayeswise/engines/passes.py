@@ -20,7 +20,7 @@ from bayeswise import statistics
 from bayeswise.engines.local import Summary, merged, of_no_rows, summarise
 from bayeswise.engines.request import Request
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import BayeswiseError, NotStreamableError
+from bayeswise.foundation.errors import BayeswiseError, NotStreamableError, listed
 from bayeswise.statistics import Grouped, Product
 from bayeswise.statistics.numbers.scatter import PairSums
 from bayeswise.tables.batch import Batch
@@ -145,7 +145,7 @@ def refuse_growing(request: Request, schema: Schema, source: SpreadSource) -> No
     for name, part in of_no_rows(schema, request).part.parts.items():
         for kind, (what, fix) in growing.items():
             if isinstance(part, kind):
-                columns = ", ".join(map(repr, request.statistics[name].columns[:5]))
+                columns = listed(map(repr, request.statistics[name].columns), 5)
                 raise NotStreamableError(
                     f"the statistic of {columns} has no fixed size: it {what}, and the rows of a {source.description} "
                     "are spread over machines",

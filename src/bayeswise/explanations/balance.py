@@ -12,7 +12,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
+from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, listed
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.posteriors.normalise import odds_of, probability_of
 from bayeswise.render.labels import shown
@@ -123,7 +123,7 @@ def _log_odds(account: Account, state: int, others: list[int]) -> float:
     log_joint = account.log_joint
     alive = [k for k in others if log_joint[k] > -np.inf]
     if log_joint[state] == -np.inf and not alive:
-        names = ", ".join(repr(account.states[k]) for k in [state, *others[:5]])
+        names = listed((repr(account.states[k]) for k in [state, *others]), 6)
         raise ImpossibleEvidenceError(
             f"this case has probability 0 in all states compared ({names}), so that their odds are 0/0",
             fix="use smoothing above 0, or compare with another state",

@@ -12,7 +12,7 @@ import numpy as np
 from bayeswise.families.distributions import of_mapping
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import ParameterError, listed
 from bayeswise.foundation.logspace import log
 from bayeswise.posteriors.line_regions import BayesError, Regions, regions
 from bayeswise.posteriors.normalise import normalise
@@ -288,9 +288,8 @@ class ClassDensities(Tabular):
         return BayesErrorDisplay(self, boundary, states=states, title=title).plot(ax)
 
     def __repr__(self) -> str:
-        shares = ", ".join(f"{c!r}: {p:.4g}" for c, p in zip(self.classes[:6], self.prior.tolist(), strict=False))
-        more = f", ... {len(self.classes) - 6} more" if len(self.classes) > 6 else ""
-        return f"ClassDensities({self.kind} {self.column!r} of {{{shares}{more}}})"
+        shares = listed((f"{c!r}: {p:.4g}" for c, p in zip(self.classes, self.prior.tolist(), strict=True)), 6)
+        return f"ClassDensities({self.kind} {self.column!r} of {{{shares}}})"
 
 
 def _levels_of(classes: tuple[Label, ...], given: Sequence[Any]) -> tuple[tuple[Levels, ...], tuple[Any, ...]]:

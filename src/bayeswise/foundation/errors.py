@@ -76,15 +76,15 @@ def shortened(text: object, width: int = _PATH_CHARACTERS) -> str:
     return _cut(_printable(_cut(plain, width)), width)
 
 
-def listed(names: Iterable[object], most: int = 12) -> str:
-    """The first names of many, without quotes.
+def listed(names: Iterable[object], most: int = 8) -> str:
+    """The first names of many, and how many more there are.
 
     >>> listed(["golf", "mixed"]), listed(range(99), most=3)
-    ('golf, mixed', '0, 1, 2, and 96 more')
+    ('golf, mixed', '0, 1, 2 and 96 more')
     """
-    all_names = list(names)
-    more = [f"and {len(all_names) - most:,} more"] * (len(all_names) > most)
-    return ", ".join([*(shortened(name, _QUOTED_CHARACTERS) for name in all_names[:most]), *more])
+    every = list(names)
+    first = ", ".join(shortened(name, _QUOTED_CHARACTERS) for name in every[:most])
+    return f"{first} and {len(every) - most:,} more" if len(every) > most else first
 
 
 def _cut(text: str, width: int) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import NetworkError, ParameterError, SchemaError
+from bayeswise.foundation.errors import NetworkError, ParameterError, SchemaError, listed
 from bayeswise.tables.schema.labels import Label, Vocabulary, as_label, find_state, label_of, label_type_of
 
 Evidence: TypeAlias = Mapping[str, Any]  # the state of each node that was observed
@@ -60,7 +60,7 @@ class Node:
 
     def __repr__(self) -> str:
         given = f" | {', '.join(self.parents)}" if self.parents else ""
-        return f"Node({self.name}{given}: {', '.join(map(str, self.states[:8]))})"
+        return f"Node({self.name}{given}: {listed(self.states)})"
 
 
 ROUNDING = 1e-12  # rows this close to one are left as they are, so that a file read again is the same

@@ -9,7 +9,7 @@ import numpy as np
 
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import NetworkError, ParameterError
+from bayeswise.foundation.errors import NetworkError, ParameterError, listed
 from bayeswise.networks.arguments import names_of
 from bayeswise.networks.canonical import NoisyMax
 from bayeswise.networks.node import Node, checked, place_of_state, table_of
@@ -86,8 +86,7 @@ class NamedGraph:
         return isinstance(name, str) and name in self._places
 
     def __repr__(self) -> str:
-        shown = ", ".join(self.names[:6]) + (f", ... {len(self) - 6} more" if len(self) > 6 else "")
-        return f"{type(self).__name__}({self._counts()}: {shown})"
+        return f"{type(self).__name__}({self._counts()}: {listed(self.names, 6)})"
 
     def _counts(self) -> str:
         return f"{len(self)} nodes, {len(self.edges)} edges"

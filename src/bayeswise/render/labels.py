@@ -9,6 +9,8 @@ from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from typing import TypeAlias, TypeVar
 
+from bayeswise.foundation.errors import listed
+
 Value = TypeVar("Value")
 Label: TypeAlias = str | int | float | bool  # what a state or a level is called
 
@@ -112,15 +114,6 @@ def _visible(character: str) -> str:
     return character.encode("unicode_escape").decode() if hidden else character
 
 
-def some(labels: Sequence[object], most: int = 8) -> str:
-    """The first labels of a list, as Python writes them.
-
-    >>> some(["sunny", "rain"]), some(range(9), most=2)
-    ("'sunny', 'rain'", '0, 1, ...')
-    """
-    return ", ".join(map(repr, labels[:most])) + (", ..." if len(labels) > most else "")
-
-
 def is_broken(text: str) -> bool:
     """Whether it has half of a surrogate pair, which no encoding writes.
 
@@ -148,6 +141,6 @@ def guess(label: object, among: Sequence[object]) -> str:
     """
     meant = closest(label, among)
     if meant is None:
-        return f"name one of {some(among)}"
+        return f"name one of {listed(map(repr, among))}"
     kinds = "" if type(meant) is type(label) else f" ({type(meant).__name__}, not {type(label).__name__})"
     return f"did you mean {meant!r}{kinds}?"

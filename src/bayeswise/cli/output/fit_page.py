@@ -10,6 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bayeswise.cli.output.look_page import class_table, warning_lines
+from bayeswise.foundation.errors import listed
 from bayeswise.render.labels import quoted
 from bayeswise.render.numbers import number
 from bayeswise.render.terminal import plain_table
@@ -57,7 +58,7 @@ def column_lines(facts: Mapping[str, Any]) -> Table:
         if column["family"] is not None:
             by_family.setdefault(column["family"], []).append(quoted(column["name"]))
     for family, names in by_family.items():
-        lines.add_row(Text(family, "cyan"), Text(listed(names)))
+        lines.add_row(Text(family, "cyan"), Text(listed(names, _MOST_NAMES)))
     for name, reason in _ignored(facts):
         lines.add_row(Text("ignored", "dim"), Text.assemble(name, (f" ({reason})" if reason else "", "dim")))
     lines.add_row("", "")
@@ -127,7 +128,8 @@ def averaging_lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     """How far each column is believed to be relevant, the most relevant first, and the exponent of normal ones."""
     columns = sorted((c for c in facts["columns"] if "relevance" in c), key=lambda column: -column["relevance"])
     if columns:
-        yield "relevance", listed([f"{quoted(column['name'])} {number(column['relevance'], 3)}" for column in columns])
+        shares = (f"{quoted(column['name'])} {number(column['relevance'], 3)}" for column in columns)
+        yield "relevance", listed(shares, _MOST_NAMES)
     if facts.get("temper", 1.0) < 1.0:
         yield "temper", f"{number(facts['temper'], 3)}: columns say the same in part, and that is counted once"
 
@@ -138,16 +140,6 @@ def _ignored(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield quoted(column["name"]), column["reason"]
     if len(ignored) > _MOST_IGNORED:
         yield f"and {len(ignored) - _MOST_IGNORED:,} more", ""
-
-
-def listed(names: list[str], most: int = _MOST_NAMES) -> str:
-    """Names in one sentence, the first of them if they are many.
-
-    >>> listed(["a", "b", "c"], most=2)
-    'a, b and 1 more'
-    """
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def warnings(facts: Mapping[str, Any]) -> Iterator[dict[str, Any]]:

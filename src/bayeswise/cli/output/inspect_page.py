@@ -11,7 +11,6 @@ from rich.text import Text
 
 from bayeswise.cli.output.fit_page import (
     averaging_lines,
-    listed,
     member_table,
     mixture_lines,
     regression_lines,
@@ -20,6 +19,7 @@ from bayeswise.cli.output.fit_page import (
 )
 from bayeswise.cli.output.look_page import class_table
 from bayeswise.cli.output.writing import size_text
+from bayeswise.foundation.errors import listed
 from bayeswise.render.labels import quoted
 from bayeswise.render.terminal import plain_table
 from bayeswise.tables.schema.null_words import described
@@ -137,10 +137,9 @@ def learned_text(learned: Mapping[str, Any], label: str) -> str:
         return parameters_text(learned, label)
     counts = learned["count"][label]
     order = sorted(range(len(levels)), key=lambda k: -counts[k])
-    named = [f"{quoted(levels[k], 20)} {counts[k]:,.6g}" for k in order[:_MOST_LEVELS]]
-    more = [f"{len(levels) - _MOST_LEVELS:,} more"] if len(levels) > _MOST_LEVELS else []
+    named = listed((f"{quoted(levels[k], 20)} {counts[k]:,.6g}" for k in order), _MOST_LEVELS)
     gone = [f"missing {learned['missing'][label]:,.6g}"] if "levels" in learned and learned["missing"][label] else []
-    return ", ".join([*named, *more, *gone])
+    return ", ".join(filter(None, [named, *gone]))
 
 
 def lines_of(column: Mapping[str, Any], classes: list[str]) -> Iterator[tuple[Text, list[str]]]:

@@ -12,7 +12,7 @@ from bayeswise.cli.options.pairs import class_of
 from bayeswise.cli.output.writing import json_document, say
 from bayeswise.explanations import Account, Flip, Steps
 from bayeswise.foundation.atomic import replacing_text
-from bayeswise.foundation.errors import KindError, ParameterError
+from bayeswise.foundation.errors import KindError, ParameterError, listed
 from bayeswise.models.base.classifier import Classifier
 from bayeswise.render.labels import keyed, shown
 from bayeswise.render.numbers import exact, number
@@ -53,8 +53,8 @@ def show(account: Account, rival: Label, distances: dict[str, Any]) -> None:
     else:
         print(account.to_text(account.most_probable, rival, width=console.width))
     for far in distances.values():
-        listed = ", ".join(f"{shown(label)} {number(float(distance))}" for label, distance in list(far.items())[:8])
-        print("", f"Mahalanobis distance to the mean of {listed}", sep="\n")
+        means = listed(f"{shown(label)} {number(float(distance))}" for label, distance in far.items())
+        print("", f"Mahalanobis distance to the mean of {means}", sep="\n")
 
 
 def steps_of(model: Any, batch: Batch) -> Steps:

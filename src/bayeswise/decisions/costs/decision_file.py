@@ -18,7 +18,7 @@ from bayeswise.decisions.costs.number_costs import NumberCosts
 from bayeswise.decisions.costs.tables import costs_in, costs_of_document, read_document
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import CostError, PriorError
+from bayeswise.foundation.errors import CostError, PriorError, listed
 from bayeswise.foundation.file_bytes import is_stream, name_of
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import guess, shown
@@ -139,7 +139,7 @@ def _refuse_other_classes(document: Mapping[str, Any], classes: Sequence[Label],
                     fix = guess(state, known)
                     raise CostError(
                         f"{where}: {state!r} in {key}.{action} is not a class; the classes are "
-                        f"{', '.join(map(repr, known[:8]))}",
+                        f"{listed(map(repr, known))}",
                         fix=fix,
                     )
 

@@ -12,7 +12,7 @@ from bayeswise.diagrams.nodes import Utility
 from bayeswise.diagrams.solving.solver import Numbers
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import ParameterError, listed
 from bayeswise.networks import Node
 from bayeswise.networks.node import configuration
 from bayeswise.render.labels import guess, shown
@@ -118,7 +118,7 @@ def entry_of(diagram: InfluenceDiagram, node: str, state: Any, given: Mapping[st
     row = 0
     for name in parents:
         if name not in (given or {}):
-            states = ", ".join(map(repr, diagram.states(name)[:8]))
+            states = listed(map(repr, diagram.states(name)))
             raise ParameterError(f"the table of {node!r} is given {name!r} too", fix=f"name the case: {states}")
         row = row * len(diagram.states(name)) + diagram.code(name, (given or {})[name])
     if node in diagram.utilities:

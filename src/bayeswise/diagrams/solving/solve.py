@@ -17,8 +17,7 @@ from bayeswise.diagrams.solving.solution import Solution, network_under, policie
 from bayeswise.diagrams.solving.solver import LARGEST_STEP, Outcome, Solver, StepTooLargeError
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import BayeswiseError, ImpossibleEvidenceError, ParameterError, TooLargeError
-from bayeswise.render.labels import some
+from bayeswise.foundation.errors import BayeswiseError, ImpossibleEvidenceError, ParameterError, TooLargeError, listed
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
@@ -218,7 +217,6 @@ def _explain_conflict(diagram: InfluenceDiagram, policies: Mapping[str, Policy],
 
 
 _QUICK = LARGEST_STEP // 64  # cells: what is recommended is solved in seconds
-_NAMED = 8  # nodes
 
 
 def told_to_decisions(diagram: InfluenceDiagram) -> dict[int, tuple[int, ...]]:
@@ -266,10 +264,9 @@ def knowing_less(diagram: InfluenceDiagram, error: StepTooLargeError) -> TooLarg
 
 def _smaller_nodes(diagram: InfluenceDiagram, error: StepTooLargeError) -> TooLargeError:
     """Which nodes make the table too large, where no decision can observe fewer of them."""
-    named = ", ".join(repr(diagram.names[v]) for v in error.scope[:_NAMED])
-    more = f" and {len(error.scope) - _NAMED} more" if len(error.scope) > _NAMED else ""
+    named = listed(repr(diagram.names[v]) for v in error.scope)
     return TooLargeError(
-        f"{error.what}, with one for each combination of {named}{more}",
+        f"{error.what}, with one for each combination of {named}",
         fix="give these nodes fewer states, or their children fewer parents",
     )
 
@@ -284,7 +281,7 @@ def forgetting_more(diagram: InfluenceDiagram, error: StepTooLargeError) -> TooL
         except BayeswiseError:  # still too large, or options are forbidden by what would be forgotten
             pass
         else:
-            fix = f"write forgets='everything' in the decisions {some(remembering, most=_NAMED)}"
+            fix = f"write forgets='everything' in the decisions {listed(map(repr, remembering))}"
             return TooLargeError(error.what, fix=fix)
     return _smaller_nodes(diagram, error)
 

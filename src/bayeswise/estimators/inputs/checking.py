@@ -24,11 +24,11 @@ from bayeswise.foundation.errors import (
     NonFiniteError,
     ParameterError,
     SourceError,
+    listed,
     row_number,
 )
 from bayeswise.models.fitting import learned
 from bayeswise.models.settings.declaration import Setting
-from bayeswise.render.labels import some
 from bayeswise.tables.sources.opening import spread
 
 WORDS = "words"  # what the block of a sparse matrix is called
@@ -132,7 +132,7 @@ def _check_relation(estimator: Any, X: Any, *, reset: bool) -> None:
     ):
         known = getattr(estimator, "feature_names_in_", [f"x{k}" for k in range(estimator.n_features_in_)])
         raise MissingColumnError(
-            f"X has the columns {some(list(names))}; the model was fitted with {some(list(known))}",
+            f"X has the columns {listed(map(repr, names))}; the model was fitted with {listed(map(repr, known))}",
             fix="select these columns in this order",
         )
     elif not hasattr(estimator, "feature_names_in_"):

@@ -13,8 +13,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import DataError, ParameterError, PriorError, row_number
-from bayeswise.render.labels import some
+from bayeswise.foundation.errors import DataError, ParameterError, PriorError, listed, row_number
 from bayeswise.tables.encoding.row_weights import checked_weights, refuse_all_zero
 from bayeswise.tables.schema.inference import MOST_CODES
 from bayeswise.tables.schema.labels import Label, Vocabulary
@@ -174,7 +173,7 @@ def refuse_undeclared(found: Vocabulary, declared: Vocabulary | None) -> None:
     if unknown:
         raise DataError(
             f"y has the class {unknown[0]!r}, which the first call of partial_fit did not declare: "
-            f"{some(declared or ())}",
+            f"{listed(map(repr, declared or ()))}",
             fix="declare it there, or leave classes out",
         )
 
@@ -183,7 +182,8 @@ def refuse_other_classes(given: Vocabulary, known: Sequence[Label]) -> None:
     """Later calls of `partial_fit` may repeat the classes, and not change them."""
     if given != Vocabulary(known):
         raise ParameterError(
-            f"classes is {some(given)}; at the last call of partial_fit the classes were {some(known)}",
+            f"classes is {listed(map(repr, given))}; at the last call of partial_fit the classes were "
+            f"{listed(map(repr, known))}",
             fix="leave it out after the first call",
         )
 
@@ -205,7 +205,7 @@ def prior_by_name(prior: Any, classes: Sequence[Label] | None) -> Mapping[Any, f
         return None
     if len(shares) != len(classes):
         raise PriorError(
-            f"class_prior has {len(shares)} probabilities for {len(classes)} classes: {some(classes)}",
+            f"class_prior has {len(shares)} probabilities for {len(classes)} classes: {listed(map(repr, classes))}",
             fix="give one for each of classes_, in their order",
         )
     return dict(zip(classes, shares.tolist(), strict=True))

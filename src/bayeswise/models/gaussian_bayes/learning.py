@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from bayeswise.engines import of_no_rows
-from bayeswise.foundation.errors import KindError, SchemaError
+from bayeswise.foundation.errors import KindError, SchemaError, listed
 from bayeswise.models.from_table import check_declared, divided, schema_for, swept
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, request_of
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
@@ -53,10 +53,9 @@ def of_numbers(schema: Schema) -> Schema:
     others = _of_other_kinds(schema)
     if not others or not schema.numbers:
         return schema
-    shown = ", ".join(f"{name!r} ({schema[name].kind})" for name in others[:5])
-    more = f" and {len(others) - 5} more" if len(others) > 5 else ""
+    shown = listed((f"{name!r} ({schema[name].kind})" for name in others), 5)
     warnings.warn(
-        f"Gaussian classes are of numbers; left out: {shown}{more}. Fix: choose the model auto or naive-bayes, which "
+        f"Gaussian classes are of numbers; left out: {shown}. Fix: choose the model auto or naive-bayes, which "
         "take columns of all kinds",
         UserWarning,
         stacklevel=4,
@@ -81,9 +80,9 @@ def refuse_other_kinds(schema: Schema) -> None:
     """Columns of another kind in a schema that the user gave, or no column of numbers."""
     others = _of_other_kinds(schema)
     if others:
-        shown = ", ".join(f"{name!r} ({schema[name].kind})" for name in others[:5])
+        shown = listed((f"{name!r} ({schema[name].kind})" for name in others), 5)
         raise KindError(
-            f"Gaussian Bayes takes numbers; other columns are {shown}{', ...' if len(others) > 5 else ''}",
+            f"Gaussian Bayes takes numbers; other columns are {shown}",
             fix=f"ignore={others[:5]!r} (--ignore COL), or model='naive-bayes', which takes columns of all kinds",
         )
     if not schema.numbers:

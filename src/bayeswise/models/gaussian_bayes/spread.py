@@ -19,7 +19,7 @@ from bayeswise.engines.local import MOST_ENTRIES
 from bayeswise.families.arithmetic.covariance import RANK_TOLERANCE
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import TooLargeError
+from bayeswise.foundation.errors import TooLargeError, listed
 from bayeswise.models.gaussian_bayes.class_moments import Columns
 from bayeswise.models.gaussian_bayes.em import LEAST_VARIANCE
 
@@ -115,9 +115,9 @@ class Spread:
         """Why the rows alone give no inverse, with the columns by name; empty if they do."""
         words = []
         if self.constant:
-            words.append(f"constant: {_listed(self.constant, names)}")
+            words.append(f"constant: {listed(repr(names[k]) for k in self.constant)}")
         if self.bound:
-            words.append(f"determine each other: {_listed(self.bound, names)}")
+            words.append(f"determine each other: {listed(repr(names[k]) for k in self.bound)}")
         return f"rank {self.rank} of {len(self.stddev)} ({'; '.join(words)})" if words else ""
 
 
@@ -231,8 +231,3 @@ def _inverse(lower: FloatArray) -> FloatArray:
         inverse[j, j] += 1.0
         inverse[j] /= lower[j, j]
     return inverse
-
-
-def _listed(columns: Sequence[int], names: Sequence[str], most: int = 8) -> str:
-    shown = ", ".join(repr(names[column]) for column in columns[:most])
-    return f"{shown}, ... {len(columns) - most} more" if len(columns) > most else shown

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import ParameterError, SchemaError, TooFewRowsError
+from bayeswise.foundation.errors import ParameterError, SchemaError, TooFewRowsError, listed
 from bayeswise.models.hypotheses.boundaries import (
     ANY,
     MOST_CONCEPTS,
@@ -325,7 +325,7 @@ def _refuse_wildcards(columns: Sequence[str], levels: Sequence[Vocabulary]) -> N
 def _positive_of(classes: Sequence[Label]) -> Label:
     """The class of two that says yes, else the last one."""
     if len(classes) != 2:
-        found = ", ".join(map(repr, classes[:6]))
+        found = listed(map(repr, classes), 6)
         how_many = "1 class" if len(classes) == 1 else f"{len(classes)} classes"
         raise SchemaError(
             f"a concept is about two classes; the target has {how_many}: {found}",

@@ -13,7 +13,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, PriorError
+from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, PriorError, listed
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.models.hypotheses.combining import Answers, Combined, combine
 from bayeswise.posteriors.normalise import normalise
@@ -263,9 +263,8 @@ class HypothesisSpace:
         return fragment(heading, bar_table((30, 15, 40, 15), head, rows), more)
 
     def __repr__(self) -> str:
-        believed = ", ".join(f"{h}: {float(p):.4g}" for h, p in list(self.posterior.items())[:6])
-        more = f", ... {len(self.hypotheses) - 6} more" if len(self.hypotheses) > 6 else ""
-        return f"HypothesisSpace({believed}{more}; {len(self.data)} data)"
+        believed = listed((f"{h}: {float(p):.4g}" for h, p in self.posterior.items()), 6)
+        return f"HypothesisSpace({believed}; {len(self.data)} data)"
 
 
 def _checked_prior(prior: Any, exact: bool) -> dict[Any, Any]:

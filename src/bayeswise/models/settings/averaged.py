@@ -8,10 +8,9 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import ParameterError, listed
 from bayeswise.models.settings.declaration import declared, setting
 from bayeswise.models.settings.naive_bayes import Counts, FamilyOptions, MEstimate, NaiveBayesSettings
-from bayeswise.render.labels import some
 from bayeswise.store.fields import fits
 
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ class AveragedSettings(Relevance, NaiveBayesSettings):
         known = tuple(columns)
         strange = next((name for name in self._named if name not in known), None)
         if strange is not None:
-            fix = f"name one of {some(known, most=6)}"
+            fix = f"name one of {listed(map(repr, known), 6)}"
             raise ParameterError(f"relevance names {strange!r}, which is not a column", fix=fix)
 
     @property

@@ -107,7 +107,7 @@ class Distribution(Mapping[Any, float]):
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{_words(self._key(k))} {float(self.cells[k]):.4g}" for k in range(min(8, len(self))))
-        more = f", ... {len(self) - 8} more" if len(self) > 8 else ""
+        more = f" and {len(self) - 8:,} more" if len(self) > 8 else ""  # of up to millions, which are not written
         return f"Distribution({' x '.join(self.nodes)}: {shown}{more})"
 
 

@@ -18,7 +18,7 @@ from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.directed_graph import connected
-from bayeswise.foundation.errors import ParameterError, TooFewRowsError, TooLargeError
+from bayeswise.foundation.errors import ParameterError, TooFewRowsError, TooLargeError, listed
 from bayeswise.foundation.threads import available, each
 from bayeswise.networks.inference.engine import Finding
 from bayeswise.networks.inference.estimate import Estimate
@@ -94,9 +94,9 @@ def _blocks(network: BeliefNetwork, found: Finding, scopes: list[Scope]) -> list
     for members in blocks:
         n_configurations = math.prod(len(network._states[node]) for node in members)
         if len(members) > 1 and n_configurations > MOST_CONFIGURATIONS:
-            shown = ", ".join(network.names[node] for node in members[:6])
+            shown = listed((network.names[node] for node in members), 6)
             raise TooLargeError(
-                f"zeros in tables tie {len(members)} nodes together ({shown}{', ...' if len(members) > 6 else ''}): "
+                f"zeros in tables tie {len(members)} nodes together ({shown}): "
                 f"they have {n_configurations:.3g} states, and {MOST_CONFIGURATIONS} are drawn at once; one by one "
                 "they would be trapped",
                 fix="sample by method='importance', or give the zeros a small probability",

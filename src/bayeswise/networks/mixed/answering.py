@@ -20,7 +20,7 @@ import numpy as np
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import ParameterError, TooFewRowsError, TooLargeError
+from bayeswise.foundation.errors import ParameterError, TooFewRowsError, TooLargeError, listed
 from bayeswise.networks.inference.distribution import Distribution
 from bayeswise.networks.inference.engine import Finding
 from bayeswise.networks.inference.estimate import Estimate
@@ -174,10 +174,9 @@ def configurations_of(network: MixedNetwork, part: Component) -> CodeArray:
     sizes = [network.size(node) for node in part.given]
     n_cells, work = math.prod(sizes), len(part.lines) * len(part.free) ** 2
     if n_cells > MOST_CONFIGURATIONS or n_cells * work > _MOST_WORK:
-        names = ", ".join(network.names[node] for node in part.given[:6])
+        names = listed((network.names[node] for node in part.given), 6)
         raise TooLargeError(
-            f"{len(part.free)} numbers depend together on {n_cells:,} configurations of {names}"
-            f"{', ...' if len(part.given) > 6 else ''}",
+            f"{len(part.free)} numbers depend together on {n_cells:,} configurations of {names}",
             fix="observe numbers between them, or sample: network.estimate(node, evidence)",
         )
     grid = np.indices(sizes, dtype=np.int32).reshape(len(sizes), -1) if sizes else np.zeros((0, 1), dtype=np.int32)

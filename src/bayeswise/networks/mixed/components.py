@@ -19,7 +19,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import NetworkError
+from bayeswise.foundation.errors import NetworkError, listed
 
 if TYPE_CHECKING:
     from bayeswise.networks.mixed.network import MixedNetwork
@@ -151,7 +151,7 @@ def _solved(network: MixedNetwork, part: Component, configurations: CodeArray, k
 
 
 def _too_far_apart(network: MixedNetwork, part: Component) -> NetworkError:
-    names = ", ".join(network.names[node] for node in part.lines[:4]) + (", ..." if len(part.lines) > 4 else "")
+    names = listed((network.names[node] for node in part.lines), 4)
     return NetworkError(
         f"the numbers of {names} are too large, too small or too far apart for doubles", fix="choose other units"
     )

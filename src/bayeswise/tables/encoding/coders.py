@@ -13,7 +13,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import CodeArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import KindError, SchemaError, UnseenLevelError
+from bayeswise.foundation.errors import KindError, SchemaError, UnseenLevelError, listed
 from bayeswise.foundation.threads import each
 from bayeswise.render.labels import quoted
 from bayeswise.tables.batch import MISSING, UNSEEN, TextBlock
@@ -198,7 +198,7 @@ class LevelCoder:
         return UNSEEN
 
     def _undeclared(self, label: Label) -> SchemaError:
-        declared = ", ".join(quoted(level) for level in (self.declared or ())[:8])
+        declared = listed(map(quoted, self.declared or ()))
         return SchemaError(
             f"column {self.name!r} has the level {quoted(label)!r}, which is not among the declared ones: {declared}",
             fix=f"correct the cell, declare it in levels={{{self.name!r}: [...]}}"

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import KindError, MissingColumnError
+from bayeswise.foundation.errors import KindError, MissingColumnError, listed
 from bayeswise.tables.schema.labels import LabelType, label_type_of
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.schema import LABELLED, Column, Schema
@@ -91,7 +91,7 @@ def _by_position(schema: Schema, source: Source) -> dict[str, str]:
             return {name: raw for name, raw in zip(names, raw_names, strict=True) if name in used}
     raise MissingColumnError(
         f"{source.description} has {len(raw_names)} columns, the model {len(every)} of which it uses "
-        f"{len(schema.used)}: {', '.join(map(repr, schema.used[:8]))}",
+        f"{len(schema.used)}: {listed(map(repr, schema.used))}",
         fix="give an array with these columns in this order, or a table with names",
     )
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
+from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError, listed
 from bayeswise.render.labels import quoted
 from bayeswise.tables.partitions import NearSource, SpreadSource
 from bayeswise.tables.schema import column_evidence as evidence
@@ -265,8 +265,8 @@ def _advice(profile: ColumnProfile, classes: tuple[tuple[Label, int], ...], with
         found.append(Advice(name, f"there is only the class {quoted(seen[0][0])}", "add rows of another class"))
     single = [quoted(label) for label, count in seen if count == 1]
     if single and profile.present > len(seen):
-        words = ", ".join(single[:3]) + (", ..." if len(single) > 3 else "")
-        found.append(Advice(name, f"a single row has the class {words}", "collect more rows, or merge rare classes"))
+        what = f"a single row has the class {listed(single, 3)}"
+        found.append(Advice(name, what, "collect more rows, or merge rare classes"))
     if evidence.all_different(profile):
         found.append(Advice(name, "every row has a class of its own: an id?", "choose another target with -t"))
     return found

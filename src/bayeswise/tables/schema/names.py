@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 
 from bayeswise.foundation.errors import MissingColumnError
-from bayeswise.render.labels import some
+from bayeswise.render.labels import closest, guess
 
 _PLAIN_NAMES = re.compile(r"[!-~](?:[ -~]*[!-~])?(?:\n[!-~](?:[ -~]*[!-~])?)*")  # ASCII, no blanks around
 
@@ -47,19 +46,9 @@ def find_name(
     same = [known for known in names if normal_name(known) == normal_name(name)]
     if same:
         return same[0]
-    raise MissingColumnError(
-        f"{where} has no {role} {name!r}{needed}", fix=_guess(name, names) or fix or _any_of(names)
-    )
-
-
-def _guess(name: str, names: list[str]) -> str:
-    by_fold = {known.casefold(): known for known in names}
-    close = get_close_matches(name.casefold(), by_fold, n=1, cutoff=0.6)
-    return f"did you mean {by_fold[close[0]]!r}?" if close else ""
-
-
-def _any_of(names: list[str]) -> str:
-    return f"name one of its columns: {some(names)}" if names else "give a table with columns"
+    if closest(name, names) is not None or fix is None:
+        fix = guess(name, names) if names else "give a table with columns"
+    raise MissingColumnError(f"{where} has no {role} {name!r}{needed}", fix=fix)
 
 
 def free_name(names: Sequence[str], taken: set[str], key: Callable[[str], str] = normal_name) -> str:

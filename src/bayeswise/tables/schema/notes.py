@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import BayeswiseError, SchemaError
+from bayeswise.foundation.errors import BayeswiseError, SchemaError, listed
 from bayeswise.render.labels import keyed, quoted
 from bayeswise.tables.schema import column_evidence as evidence
 from bayeswise.tables.schema.column_evidence import places_of
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 IS_FLAG = "a flag: 0 or 1"
 """The reason for the kind of a column of 0 and 1."""
 _SHOWN_LEVELS = 5
-_SHOWN_COLUMNS = 8
 _MANY_LEVELS = 1000
 
 
@@ -48,8 +47,7 @@ def cells_of(count: int) -> str:
 def no_column(columns: Iterable[Column]) -> SchemaError:
     """The error for a table of which no column is of use."""
     ignored = [f"{quoted(column.name)} ({column.reason})" for column in columns]
-    more = f", and {len(ignored) - _SHOWN_COLUMNS:,} more" if len(ignored) > _SHOWN_COLUMNS else ""
-    why = f": {', '.join(ignored[:_SHOWN_COLUMNS])}{more}" if ignored else ""
+    why = f": {listed(ignored)}" if ignored else ""
     return SchemaError(
         f"the table has no column to learn from{why}",
         fix="keep one with kinds={...: 'number'} (--number COL) or kinds={...: 'category'} (--category COL)",

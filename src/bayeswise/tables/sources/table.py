@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bayeswise import _kernels
-from bayeswise.foundation.errors import MissingColumnError, SchemaError, UsageError
+from bayeswise.foundation.errors import MissingColumnError, SchemaError, UsageError, listed
 from bayeswise.foundation.threads import available, each
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.names import are_plain, normal_name
@@ -102,7 +102,7 @@ class TableSource(ABC):
             return list(map(self._positions.__getitem__, columns))
         except KeyError as absent:
             raise MissingColumnError(
-                f"{self.description} has no column {absent.args[0]!r}; it has {_some(self._positions)}",
+                f"{self.description} has no column {absent.args[0]!r}; it has {listed(map(repr, self._positions))}",
                 fix="check the spelling",
             ) from None
 
@@ -327,12 +327,6 @@ def _collision(description: str, columns: Sequence[RawColumn], first: int, secon
     one, other = columns[first - 1].name, columns[second - 1].name
     named = f"both named {one!r}" if one == other else f"named {one!r} and {other!r}, which read the same"
     return f"columns {first} and {second} of {description} are {named}"
-
-
-def _some(names: Iterable[str], most: int = 12) -> str:
-    shown = list(names)
-    more = ["..."] * (len(shown) > most)
-    return ", ".join([*map("{!r}".format, shown[:most]), *more])
 
 
 def plain_columns(names: Iterable[str], storage: str) -> list[RawColumn]:

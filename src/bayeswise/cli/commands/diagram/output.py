@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from bayeswise.foundation.errors import ParameterError
+from bayeswise.foundation.errors import ParameterError, listed
 from bayeswise.render.labels import shown as text
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import json_value
@@ -106,7 +106,7 @@ def shown(diagram: InfluenceDiagram) -> Answer:
     for name in (*diagram.names, *diagram.utilities):
         kind = "utility" if name in diagram.utilities else "decision" if name in diagram.decisions else "chance"
         above = ", ".join(map(text, diagram.parents(name)))
-        states = "" if kind == "utility" else f": {', '.join(map(text, diagram.states(name)[:8]))}"
+        states = "" if kind == "utility" else f": {listed(map(text, diagram.states(name)))}"
         nodes.append((kind, f"{text(name)}{f' | {above}' if above else ''}{states}"))
     lines = [repr(diagram), *aligned(nodes, (), indent="  ")]
     return {**to_document(diagram), "order": list(diagram.decisions)}, lines

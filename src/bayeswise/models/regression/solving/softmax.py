@@ -19,7 +19,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import FitError
+from bayeswise.foundation.errors import FitError, listed
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.row_blocks import Rows
 from bayeswise.models.regression.solving.newton import Point, intercepts_of
@@ -221,10 +221,10 @@ def refuse_separated(features: Features, loss: SoftmaxLoss, point: Point) -> Non
     size = np.abs(direction[:, :-1]).max(axis=0)
     together = [int(k) for k in np.argsort(-size) if size[k] > 1e-3 * size.max(initial=0.0)]
     names = [_shown(features, k) for k in (alone or together)]
-    shown = ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if len(names) > NAMED else "")
     how = "each by itself " if alone and len(names) > 1 else "together " if len(names) > 1 else ""
     raise FitError(
-        f"without a prior the weights diverge: {shown} {how}separate{'s' * (len(names) == 1)} the classes",
+        f"without a prior the weights diverge: {listed(names, NAMED)} {how}separate{'s' * (len(names) == 1)} "
+        "the classes",
         fix="choose prior='gaussian' (--prior gaussian), which keeps them finite, or leave these columns out",
     )
 
