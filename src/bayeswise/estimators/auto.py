@@ -43,10 +43,7 @@ class AutoClassifier(ClassifierBase):
     _options_type = AutoOptions
     model_: AutoModel = field(init=False)
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from scratch; y names a column where X is a frame of Dask or Spark."""
-        if self._learned_elsewhere(X, y, sample_weight):
-            return self
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Self:
         settings = self._kept(AutoSettings, class_prior=prior_by_name(self.class_prior, None))
         seconds = seconds_of(self.within)
         X, labels, weights = self._rows(X, y, sample_weight, reset=True)

@@ -79,6 +79,16 @@ class EstimatorBase(BaseEstimator):
         texts |= {name: text for base in reversed(cls.__mro__) for name, text in _own_texts(base).items()}
         return described({name: texts[name] for name in signature(cls.__init__).parameters if name in texts})
 
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn from scratch; y names a column where X is a frame of Dask or Spark."""
+        if self._learned_elsewhere(X, y, sample_weight):
+            return self
+        return self._fitted(X, y, sample_weight)
+
+    @abstractmethod
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Self:
+        """The same with rows that are here."""
+
     def explain(self, X: Any) -> Any:
         """The account of one row: what each column adds to the answer."""
         if spread(X) is not None:
@@ -257,12 +267,6 @@ class MergingBase(ClassifierBase):
         """The model of no rows, for columns like those of X."""
 
     # -- learning ---------------------------------------------------------------------------------------------
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from scratch; y names a column where X is a frame of Dask or Spark."""
-        if self._learned_elsewhere(X, y, sample_weight):
-            return self
-        return self._fitted(X, y, sample_weight, more_to_come=False)
-
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
         """Learn more rows. New categories are welcome in any batch, and so are new classes.
 
@@ -348,7 +352,7 @@ class MergingBase(ClassifierBase):
         return summarise(rows, model.schema, model.request()).statistics
 
     def _fitted(
-        self, X: Any, y: Any, sample_weight: Any, declared: Vocabulary | None = None, *, more_to_come: bool
+        self, X: Any, y: Any, sample_weight: Any, declared: Vocabulary | None = None, *, more_to_come: bool = False
     ) -> Self:
         settings = self._settings()
         X, labels, weights = self._rows(X, y, sample_weight, reset=True)

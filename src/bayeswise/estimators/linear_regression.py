@@ -87,13 +87,7 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
     model_: LinearModel | IteratedModel | WideModel = field(init=False)
 
     # -- learning ---------------------------------------------------------------------------------------------
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from scratch; y names a column where X is a frame of Dask or Spark."""
-        if self._learned_elsewhere(X, y, sample_weight):
-            return self
-        return self._fitted(X, y, sample_weight, more_to_come=False)
-
-    def _fitted(self, X: Any, y: Any, sample_weight: Any, *, more_to_come: bool) -> Self:
+    def _fitted(self, X: Any, y: Any, sample_weight: Any, *, more_to_come: bool = False) -> Self:
         settings = self._settings()
         X, target, weights = self._rows(X, y, sample_weight, reset=True)
         refuse_outside(target if weights is None else np.where(weights > 0, target, 1.0), settings.likelihood, "y")
@@ -103,7 +97,7 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
         by_rows = is_wide(n_columns) if more_to_come else uses_rows(len(target), n_columns, settings)
         if settings.likelihood == "gaussian" and not by_rows:
             self.model_ = self._moments_of(schema, settings, X, target, weights)
-            warn_dependent(self.model_, stacklevel=3)
+            warn_dependent(self.model_, stacklevel=4)
             return self
         design = Design.of(schema, encoding.batches(schema, X, None, weights), settings.missing)
         known = design.of_rows(target)
@@ -112,7 +106,7 @@ class LinearRegression(ExpandedColumns, RegressorMixin, EstimatorBase):
             return self
         self.model_ = iterated_of(design, known, settings)
         if not self.model_.certificate.converged:
-            warnings.warn(str(self.model_.certificate), ConvergenceWarning, stacklevel=2)
+            warnings.warn(str(self.model_.certificate), ConvergenceWarning, stacklevel=3)
         return self
 
     @available_if(_has_moments)  # type: ignore[untyped-decorator]

@@ -42,7 +42,8 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
     `certificate_` is the gradient that is left; `separable_` says that some weights separate the classes without
     error, so that only the prior keeps them finite (a yes is certain; a strong prior on a large table may hide one).
     X may be a sparse matrix of scipy (counts of words, say): its zeros are never written out, and the weights are those
-    of X.toarray(). It needs the gaussian prior with a number for scale, marginalize=False and not missing="mean".
+    of X.toarray(). It needs a prior with a number for scale (or scale="cv", but for laplace), marginalize=False and
+    not missing="mean".
 
     A category's reference is its first declared level, or the first in canonical order. A missing cell stands
     at the mean of its column, with an indicator of missing cells that has a weight of its own; with missing="mean" its
@@ -73,10 +74,7 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
     model_: LogisticModel = field(init=False)
 
     # -- learning ---------------------------------------------------------------------------------------------
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Learn from scratch; y names a column where X is a frame of Dask or Spark."""
-        if self._learned_elsewhere(X, y, sample_weight):
-            return self
+    def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Self:
         settings = self._settings()
         X, labels, weights = self._rows(X, y, sample_weight, reset=True)
         self._remember_type(y, reset=True)
@@ -88,7 +86,7 @@ class LogisticRegression(ExpandedColumns, ClassifierBase):
             rows = encoding.batches(schema, X, None, weights)
             self.model_ = fitted_logistic(schema, rows, codes, labels.classes, settings)
         if not self.model_.certificate.converged:
-            warnings.warn(str(self.model_.certificate), ConvergenceWarning, stacklevel=2)
+            warnings.warn(str(self.model_.certificate), ConvergenceWarning, stacklevel=3)
         return self
 
     # -- answering --------------------------------------------------------------------------------------------
