@@ -10,7 +10,8 @@ from bayeswise.engines import Request
 from bayeswise.foundation.errors import ParameterError, SchemaError
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product
-from bayeswise.tables.encoding.encoder import Report
+from bayeswise.tables.batch import Batch
+from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Source
 
@@ -56,6 +57,17 @@ def check_declared(class_prior: Mapping[Any, float] | None, schema: Schema) -> N
         prior_by_state(class_prior, declared)
 
 
+def encoded_rows(source: Source, schema: Schema, progress: Progress | None = None) -> tuple[list[Batch], Report]:
+    """All rows of a source with their target, encoded, and the report of reading."""
+    encoder = Encoder(schema, learning=True)
+    batches = []
+    for batch in encoder.batches(source):
+        batches.append(batch)
+        if progress is not None:
+            progress(batch.n_rows)
+    return batches, encoder.report
+
+
 def swept(
     source: Source, schema: Schema, request: Request, progress: Progress | None, coded: Coded | None = None
 ) -> tuple[Grouped[Product], Report]:
@@ -68,7 +80,5 @@ def swept(
 
 def no_rows(source: Source, schema: Schema) -> SchemaError:
     """The error for a table without a row to learn from."""
-    target = schema.target.name if schema.target else "?"
-    return SchemaError(
-        f"{source.description} has no row with a target in column {target!r}", fix="give rows that have one"
-    )
+    what = f"{source.description} has no row with a target in column {schema.target_name!r}"
+    return SchemaError(what, fix="give rows that have one")

@@ -21,11 +21,11 @@ from bayeswise.models.auto.model import AutoModel, CandidateScore
 from bayeswise.models.auto.stacking import NEGLIGIBLE, NEGLIGIBLE_OF_MANY, UNPROVEN
 from bayeswise.models.auto.weighing import LeftOutRows
 from bayeswise.models.auto.whole_table import gathered
-from bayeswise.models.from_table import check_declared, divided, schema_for
+from bayeswise.models.from_table import check_declared, divided, encoded_rows, schema_for
 from bayeswise.models.settings.auto import AutoSettings, seconds_of
 from bayeswise.posteriors.calibration import turns
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.encoder import Encoder, Report
+from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.notes import no_column
 from bayeswise.tables.schema.null_words import open_like
@@ -65,15 +65,10 @@ def learned(
     source = open_like(table, schema)
     schema = schema_for(source, target, schema, about_columns)
     check_declared(settings.class_prior, schema)
-    encoder = Encoder(schema, learning=True)
-    batches = []
-    for batch in encoder.batches(source):
-        batches.append(batch)
-        if progress is not None:
-            progress(batch.n_rows)
+    batches, report = encoded_rows(source, schema, progress)
     model = of_batches(batches, schema, settings, seconds=seconds, announce=announce)
     model.check_prior()
-    return model, encoder.report
+    return model, report
 
 
 def of_batches(

@@ -20,6 +20,7 @@ from bayeswise.models.auto.pooling import LogLinear
 from bayeswise.models.base.classifier import with_targets
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, where_rows_are
 from bayeswise.models.forgetting import forgotten_by, history_with, refuse_other_settings, with_ledger
+from bayeswise.models.from_table import encoded_rows
 from bayeswise.models.relearning import RelearnedModel
 from bayeswise.models.settings.auto import AutoSettings
 from bayeswise.posteriors.calibration_maps import MAPS, AsItIs, Calibration
@@ -28,7 +29,7 @@ from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product, fingerprint
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.encoder import Encoder, Report
+from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
@@ -158,8 +159,7 @@ class AutoModel(RelearnedModel):
 
     def __repr__(self) -> str:
         shown = ", ".join(f"{name} {weight:.2g}" for name, weight in self.weight_of_member.items())
-        target = self.schema.target.name if self.schema.target else "?"
-        return f"AutoModel({target}: {self.rows_learned:g} rows, {shown})"
+        return f"AutoModel({self.schema.target_name}: {self.rows_learned:g} rows, {shown})"
 
     @cached_property
     def vocabularies(self) -> dict[str, Vocabulary]:
@@ -287,14 +287,13 @@ class AutoModel(RelearnedModel):
 
     def learned_like(self, table: Any) -> tuple[Self, Report]:
         """The table under the same cuts, graphs, families and weights, so that both can be merged; and what was met."""
-        encoder = Encoder(self.schema, learning=True)
-        batches = list(encoder.batches(open_like(table, self.schema)))
+        batches, report = encoded_rows(open_like(table, self.schema), self.schema)
         members = [
             replace(member, model=member.of_no_rows().learn(list(map(member.rows, batches))))
             for member in self._exact_or_refused()
         ]
         found = replace(self._of_members(members), forgotten_since=0.0)
-        return replace(found, learned_since=found.rows_learned), encoder.report
+        return replace(found, learned_since=found.rows_learned), report
 
     def _with(self, change: Any, batches: Sequence[Batch], *, more: int) -> Self:
         members = self._exact_or_refused()
@@ -323,7 +322,8 @@ class AutoModel(RelearnedModel):
         """The mixture of exact members that have changed: weights among themselves as before."""
         kept = np.array([not member.learns_weights for member in self.members])
         weights = self.weights[kept] / self.weights[kept].sum()
-        labels = Vocabulary.in_order((label for each in members for label in each.model.classes), self._declared)
+        declared = self.schema.declared_classes
+        labels = Vocabulary.in_order((label for each in members for label in each.model.classes), declared)
         known = {
             name: levels
             for each in members
@@ -335,10 +335,6 @@ class AutoModel(RelearnedModel):
         return replace(
             self, labels=labels, levels=levels, members=tuple(members), weights=weights, calibration=calibration
         )
-
-    @property
-    def _declared(self) -> Vocabulary:
-        return (self.schema.target and self.schema.target.classes) or Vocabulary()
 
     def _gone(self, batches: Sequence[Batch]) -> Grouped[Product]:
         """The statistics of rows, as the first exact member keeps them."""

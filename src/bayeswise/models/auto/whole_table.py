@@ -29,11 +29,9 @@ def gathered(batches: Sequence[Batch], schema: Schema, most: int | None = None) 
     parts = [_with_class(batch) for batch in batches]
     parts = [part for part in parts if part.n_rows]
     if not parts:
-        target = schema.target.name if schema.target else "?"
-        raise FitError(f"no row has a value in {target!r}", fix="give rows that have one")
+        raise FitError(f"no row has a value in {schema.target_name!r}", fix="give rows that have one")
     labels = [Vocabulary.of([label for part in parts for label in part.vocabularies[k]]) for k in _columns(parts)]
-    declared = (schema.target and schema.target.classes) or Vocabulary()
-    classes = Vocabulary.in_order((label for part in parts for label in _seen_in(part)), declared)
+    classes = Vocabulary.in_order((label for part in parts for label in _seen_in(part)), schema.declared_classes)
     words = [Vocabulary.of([w for part in parts for w in part.texts[k].vocabulary]) for k in range(len(schema.texts))]
     parts = [_recoded(part, labels, classes, words) for part in parts]
     whole = replace(Batch.concat(parts), first_row=0, kept=None)

@@ -125,8 +125,7 @@ class Classifier(ProbabilityModel):
 
     def __repr__(self) -> str:
         shares = listed((f"{c!r}: {w:g}" for c, w in zip(self.classes, self.class_weight, strict=True)), 6)
-        target = self.schema.target.name if self.schema.target else "?"
-        inside = f"{target}: {{{shares}}}, {len(self.schema.used)} columns, {self.settings}"
+        inside = f"{self.schema.target_name}: {{{shares}}}, {len(self.schema.used)} columns, {self.settings}"
         return f"{type(self).__name__}({inside})"
 
     def check_prior(self, *, more_to_come: bool = False) -> None:
@@ -163,8 +162,8 @@ class Classifier(ProbabilityModel):
         generator = np.random.default_rng(seed)
         states = generator.choice(len(self.classes), size=n, p=np.exp(self.log_prior)).astype(np.int32)
         drawn = self._drawn(states, generator)
-        target = self.schema.target.name if self.schema.target else "target"
-        return {name: list(drawn[name]) for name in self.schema.used} | {target: [self.classes[s] for s in states]}
+        columns = {name: list(drawn[name]) for name in self.schema.used}
+        return columns | {self.schema.target_name: [self.classes[s] for s in states]}
 
     def _drawn(self, states: CodeArray, generator: np.random.Generator) -> dict[str, Any]:
         """The cells of each column, drawn for rows of these states; a network draws whole rows instead."""

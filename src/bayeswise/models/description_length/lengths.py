@@ -33,6 +33,7 @@ from bayeswise.models.naive_bayes.categories import Categories, CategoryTable
 from bayeswise.models.naive_bayes.choices import choice
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.normal_columns import Numbers
+from bayeswise.render.labels import refuse_unknown
 from bayeswise.statistics.numbers.scatter import PairSums
 from bayeswise.tables.schema.labels import Vocabulary
 
@@ -59,8 +60,7 @@ def description_length(model: Any, code: Code = "evidence") -> DescriptionLength
     DescriptionLength(22.7 bits by nml; play: 18.5, wind: 4.2)
     """
     inner = model_of(model)
-    if code not in CODES:
-        raise ParameterError(f"there is no code {code!r}", fix=f"choose one of {', '.join(CODES)}")
+    refuse_unknown(code, CODES, "there is no code")
     if isinstance(inner, Coded):
         return inner.description_length(code)
     if not isinstance(inner, NaiveBayesModel):
@@ -70,21 +70,17 @@ def description_length(model: Any, code: Code = "evidence") -> DescriptionLength
         )
     if code == "evidence":
         evidence = evidence_of(inner)
-        pairs = [(_target(inner), evidence.log_target)]
+        pairs = [(inner.schema.target_name, evidence.log_target)]
         pairs += [(column.column, evidence.log_of(k)) for k, column in enumerate(evidence.columns)]
         return DescriptionLength(code, tuple(Part(name, 0.0, -log_p / LOG_TWO) for name, log_p in pairs))
     if isinstance(inner, AveragedNaiveBayesModel):
         raise ParameterError(f"an average over structures has no {code} code", fix='choose "evidence"')
     table = counted_bits(inner.class_weight[None], code)
-    parts = [Part(_target(inner), *table)]
+    parts = [Part(inner.schema.target_name, *table)]
     for factor in (each for each in inner.factors if each.columns):
         parts += _factor_parts(inner, factor, code)
-    order = {name: k for k, name in enumerate((_target(inner), *inner.schema.used))}
+    order = {name: k for k, name in enumerate((inner.schema.target_name, *inner.schema.used))}
     return DescriptionLength(code, tuple(sorted(parts, key=lambda part: order[part.name])))
-
-
-def _target(model: NaiveBayesModel) -> str:
-    return model.schema.target.name if model.schema.target else "target"
 
 
 def _factor_parts(model: NaiveBayesModel, factor: Any, code: Code) -> list[Part]:

@@ -96,8 +96,7 @@ def fit_iterated(
     """Weights by Newton's method or by EM, with a certificate."""
     matrix, target, weights = in_own_order(matrix, target, weights)
     size = float(np.abs(target).max(initial=0.0)) or 1.0
-    name = features.schema.target.name if features.schema.target else "y"
-    refuse_extreme([name], size * np.std(target / size, keepdims=True), *SPREADS)
+    refuse_extreme([features.schema.target_name], size * np.std(target / size, keepdims=True), *SPREADS)
     rows = standardised_rows(matrix, weights, features, settings)
     scale = _scale_of(features, rows, target, settings)
     found = _fit_at(rows, target, scale, settings)
@@ -134,8 +133,7 @@ def uses_sums(n_rows: int, n_features: int, settings: LinearSettings) -> bool:
 
 def fit_by_sums(features: Features, rows: RowSums, target: Moments, settings: LinearSettings) -> IteratedModel:
     """Weights for counts and times by Newton's method, each step of which needs exact sums over rows."""
-    name = features.schema.target.name if features.schema.target else "y"
-    refuse_extreme([name], target.stddev()[0], *SPREADS)
+    refuse_extreme([features.schema.target_name], target.stddev()[0], *SPREADS)
     mean = float(target.mean()[0, 0])
     loss = ExactLoss(rows, (1, len(features.names) + 1), intercept=settings.fit_intercept)
     few = LogLinkLoss(*rows.few(), settings)

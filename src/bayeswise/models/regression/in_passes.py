@@ -338,7 +338,7 @@ def logistic_elsewhere(
     seen, report = seen_in(source, reading)
     if seen is None or not isinstance(seen.target, Counts):
         return None  # which has its errors
-    classes = Vocabulary.in_order(list(seen.target.levels), (schema.target and schema.target.classes) or Vocabulary())
+    classes = Vocabulary.in_order(list(seen.target.levels), schema.declared_classes)
     features = seen.features(schema, settings.missing)
     if not uses_sums(seen.n_rows, len(features.names), len(classes), settings):
         return None

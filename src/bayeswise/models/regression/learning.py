@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.models.from_table import SCHEMA_WORDS, Progress, divided, no_rows, schema_for
+from bayeswise.models.from_table import SCHEMA_WORDS, Progress, divided, encoded_rows, no_rows, schema_for
 from bayeswise.models.regression.features import Features, usable
 from bayeswise.models.regression.logistic import LogisticModel
 from bayeswise.models.regression.row_blocks import Design, Rows
@@ -25,7 +25,7 @@ from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.settings.regression import LogisticSettings
 from bayeswise.statistics.protocol import Weights
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.encoder import Encoder, Report
+from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.partitions import SpreadSource
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.null_words import open_like
@@ -73,21 +73,19 @@ def logistic_of(
         if found is not None:
             warn_unfinished(found[0].certificate)
             return found
-    encoder = Encoder(schema, learning=True)
-    batches = [reported(batch, batch, progress) for batch in encoder.batches(source)]
+    batches, report = encoded_rows(source, schema, progress)
     if not batches:
         raise no_rows(source, schema)
     model = logistic_of_batches(batches, schema, settings)
     warn_unfinished(model.certificate)
-    return model, encoder.report
+    return model, report
 
 
 def logistic_of_batches(
     batches: Sequence[Batch], schema: Schema, settings: LogisticSettings, *, only_weights: bool = False
 ) -> LogisticModel:
     """Logistic regression of encoded rows; `only_weights` without what is known about them."""
-    declared = (schema.target and schema.target.classes) or Vocabulary()
-    classes = Vocabulary.in_order((label for batch in batches for label in _seen_in(batch)), declared)
+    classes = Vocabulary.in_order((label for batch in batches for label in _seen_in(batch)), schema.declared_classes)
     codes = np.concatenate([batch.group_labels.positions_in(classes)[batch.groups] for batch in batches])
     return fitted_logistic(schema, batches, codes.astype(np.int32), classes, settings, only_weights=only_weights)
 

@@ -214,9 +214,8 @@ class LinearModel(RegressionModel):
         return WeightPosterior(self.features.names, w, equations.inverse(kept, self.scale), df, rest)
 
     def __repr__(self) -> str:
-        target = self.schema.target.name if self.schema.target else "?"
         size = f"{self.n_rows:g} rows, {len(self.features.names)} weights"
-        return f"LinearModel({target}: {size}, {self.settings})"
+        return f"LinearModel({self.schema.target_name}: {size}, {self.settings})"
 
     # -- what it says about rows ------------------------------------------------------------------------------
     @property

@@ -206,8 +206,8 @@ class RegressionModel(WeightedModel):
         for name in self.schema.used:
             value, note = self.shown_cell(name, batch, self.missing_note(name), "unseen: at the mean")
             terms.append(Term(name, value, float(amounts[self.features.of_column(name)].sum()), note))
-        target = self.schema.target.name if self.schema.target else "y"
-        return ScoreAccount(target, float(at_centre), tuple(terms), self.settings.likelihood, self.has_log_link)
+        known = self.settings.likelihood, self.has_log_link
+        return ScoreAccount(self.schema.target_name, float(at_centre), tuple(terms), *known)
 
 
 class FoundModel(RegressionModel):

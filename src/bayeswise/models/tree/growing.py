@@ -20,11 +20,11 @@ from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError
 from bayeswise.foundation.special import xlogy
 from bayeswise.models.description_length.tree import PrunedTree, leaf_bits
-from bayeswise.models.from_table import Progress, check_declared, divided, no_rows, schema_for
+from bayeswise.models.from_table import Progress, check_declared, divided, encoded_rows, no_rows, schema_for
 from bayeswise.models.settings.tree import TreeSettings
 from bayeswise.models.tree.model import TreeModel
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.encoding.encoder import Encoder, Report
+from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.notes import keep
 from bayeswise.tables.schema.null_words import open_like
@@ -61,15 +61,10 @@ def grown_from(
     source: Source, schema: Schema, settings: TreeSettings, progress: Progress | None = None
 ) -> tuple[TreeModel, Report]:
     """The tree of all rows of a source, and its report."""
-    encoder = Encoder(schema, learning=True)
-    batches = []
-    for batch in encoder.batches(source):
-        batches.append(batch)
-        if progress is not None:
-            progress(batch.n_rows)
+    batches, report = encoded_rows(source, schema, progress)
     if not any(batch.groups is not None and (batch.groups >= 0).any() for batch in batches):
         raise no_rows(source, schema)
-    return of_batches(batches, schema, settings), encoder.report
+    return of_batches(batches, schema, settings), report
 
 
 def of_batches(batches: Sequence[Batch], schema: Schema, settings: TreeSettings) -> TreeModel:
@@ -82,9 +77,9 @@ def of_batches(batches: Sequence[Batch], schema: Schema, settings: TreeSettings)
         )
         for c, name in enumerate(schema.categories)
     )
-    declared = (schema.target and schema.target.classes) or Vocabulary()
     labels = [label for batch in rows for label in _shown(batch.groups, batch.group_labels)]
-    classes = Vocabulary([label for label in Vocabulary.in_order(labels, declared) if label in set(labels)])
+    ordered = Vocabulary.in_order(labels, schema.declared_classes)
+    classes = Vocabulary([label for label in ordered if label in set(labels)])
     values = np.concatenate([batch.values for batch in rows])
     codes = np.concatenate([batch.recode(levels).codes for batch in rows])
     groups = np.concatenate([batch.group_labels.positions_in(classes)[batch.groups] for batch in rows])

@@ -20,7 +20,8 @@ import numpy as np
 
 from bayeswise.foundation.arrays import IntArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import ParameterError, SchemaError
+from bayeswise.foundation.errors import SchemaError
+from bayeswise.render.labels import refuse_unknown
 from bayeswise.store.fields import added_later
 from bayeswise.tables.schema.labels import LABEL_TYPES, Label, LabelType, Vocabulary, as_levels
 from bayeswise.tables.schema.names import are_plain, find_name, normal_name
@@ -272,6 +273,16 @@ class Schema:
         return (*self._table.names, *self._apart)
 
     @property
+    def target_name(self) -> str:
+        """The name of the target, for messages and pages."""
+        return self.target.name if self.target else "?"
+
+    @property
+    def declared_classes(self) -> Vocabulary:
+        """The classes that were declared; empty where rows say which there are."""
+        return (self.target and self.target.classes) or Vocabulary()
+
+    @property
     def _apart(self) -> tuple[str, ...]:
         """The names of the target and the weight."""
         apart = (self.target.name if self.target else None, self.weight)
@@ -384,10 +395,7 @@ def _check_name(name: str) -> None:
 
 
 def _check_choice(setting: str, value: Any, choices: tuple[str, ...], column: str) -> None:
-    if value not in choices:
-        raise ParameterError(
-            f"{setting} of column {column!r} is {value!r}", fix=f"choose one of {', '.join(map(repr, choices))}"
-        )
+    refuse_unknown(value, choices, f"{setting} of column {column!r} is")
 
 
 def _checked_levels(name: str, levels: Iterable[Label] | None, labels: LabelType | None) -> Vocabulary | None:
