@@ -168,6 +168,11 @@ class Extent:
         """Numbers and indicators."""
         return self.n_numbers + self.n_indicators
 
+    @property
+    def n_vectors(self) -> int:
+        """Weights of a regression for each feature: of two classes one is enough."""
+        return 1 if self.n_classes == 2 else self.n_classes
+
 
 def _products_of_three(sizes: list[int]) -> float:
     """The sum over all triples of the product of their sizes.
@@ -204,7 +209,7 @@ class Candidate:
 
     def _grown(self, extent: Extent) -> float:
         """How many cells trees read in a round, those of each class."""
-        return float(extent.n_rows) * extent.n_features * _vectors(extent)
+        return float(extent.n_rows) * extent.n_features * extent.n_vectors
 
     def _completed(self, extent: Extent) -> float:
         """How much EM would have to complete in each step; 0 where nothing is missing."""
@@ -273,8 +278,8 @@ class Candidate:
                 if cells > MOST_GROWN
                 else ""
             )
-        if self.kind == "logistic" and extent.n_features * _vectors(extent) > MOST_WEIGHTS:
-            return f"{extent.n_features * _vectors(extent):,} weights, and at most {MOST_WEIGHTS:,} are fitted"
+        if self.kind == "logistic" and extent.n_features * extent.n_vectors > MOST_WEIGHTS:
+            return f"{extent.n_features * extent.n_vectors:,} weights, and at most {MOST_WEIGHTS:,} are fitted"
         if self.name in ("tan", "aode") and extent.n_columns * (extent.n_columns - 1) // 2 > MOST_PAIRS:
             return f"more than {MOST_PAIRS:,} pairs of columns"
         if self.name == "a2de":
@@ -306,13 +311,13 @@ class Candidate:
             return "no two columns say more together than one by one"
         if self.sees == "cut" and not inputs.cuts:
             return "no cut of a number is worth its bits"
-        n_weights = (len(inputs.features) + 1) * _vectors(extent)
+        n_weights = (len(inputs.features) + 1) * extent.n_vectors
         if n_weights > MOST_WEIGHTS:
             return f"{n_weights:,} weights, and at most {MOST_WEIGHTS:,} are fitted"
         cells = float(extent.n_rows) * n_weights * n_folds
         if cells > MOST_TRIED:
             return f"some {cells:.2g} cells and classes in {n_folds} folds, and at most {MOST_TRIED:.2g}"
-        n_unknown = min(n_weights, extent.n_rows) if _vectors(extent) == 1 else n_weights
+        n_unknown = min(n_weights, extent.n_rows) if extent.n_vectors == 1 else n_weights
         solved = float(n_folds) * n_unknown**3
         if solved > MOST_SOLVED:
             return f"{n_weights:,} weights in {n_folds} folds, whose equations would take too long to solve"
@@ -333,7 +338,7 @@ class Candidate:
             )
         if self.settings["scale"] != self._first_scale:
             return "so many rows leave nothing to the width of the prior"
-        cells = n_rows * (extent.n_features + 1) * _vectors(extent) * {"cut": 5, "crossed": 20}.get(self.sees, 1)
+        cells = n_rows * (extent.n_features + 1) * extent.n_vectors * {"cut": 5, "crossed": 20}.get(self.sees, 1)
         return f"some {cells:.2g} cells for each step, and at most {MOST_CELLS:.2g}" if cells > MOST_CELLS else ""
 
     @property
@@ -345,10 +350,10 @@ class Candidate:
         """How much work it is to learn it with each row left out, in the work of naive Bayes; for an order only."""
         rows, columns = extent.n_rows, extent.n_columns + extent.n_texts + 1
         if self.sees == "trees":
-            return 5e3 * rows * (extent.n_features + 1) ** 2 * _vectors(extent)
+            return 5e3 * rows * (extent.n_features + 1) ** 2 * extent.n_vectors
         if self.kind == "logistic":
             wider = {"cut": 5.0, "crossed": 50.0}.get(self.sees, 1.0)
-            return 20.0 * wider * rows * (extent.n_features + 1) ** 2 * _vectors(extent)
+            return 20.0 * wider * rows * (extent.n_features + 1) ** 2 * extent.n_vectors
         if self.kind == "gaussian":
             return 10.0 * rows * (extent.n_features + 1) ** 2
         if self.kind in ("k-dependence", "markov-blanket"):
@@ -360,10 +365,6 @@ class Candidate:
         return {"naive-bayes": 1.0, "naive-bayes, families": 5.0, "naive-bayes, cut": 10.0}.get(self.name, 8.0) * (
             rows * columns
         )
-
-
-def _vectors(extent: Extent) -> int:
-    return 1 if extent.n_classes == 2 else extent.n_classes
 
 
 SCALES = (0.3, 1.0, 3.0)

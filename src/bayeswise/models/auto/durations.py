@@ -38,13 +38,12 @@ def seconds_for(candidate: Candidate, extent: Extent, n_folds: int) -> float:
     (0.05, 0.36)
     """
     rows, n_fits = extent.n_rows, n_folds + 1
-    vectors = 1 if extent.n_classes == 2 else extent.n_classes
     if candidate.sees == "trees":
         return (_n_folds_of(candidate, extent, n_folds) + 1) * (
-            _OF_FIT + _OF_TREES * rows * extent.n_features * vectors
+            _OF_FIT + _OF_TREES * rows * extent.n_features * extent.n_vectors
         )
     if candidate.kind == "logistic":
-        return n_fits * (_OF_FIT + _OF_REGRESSION[candidate.sees] * rows * (extent.n_features + 1) * vectors)
+        return n_fits * (_OF_FIT + _OF_REGRESSION[candidate.sees] * rows * (extent.n_features + 1) * extent.n_vectors)
     if candidate.kind == "gaussian":
         square, n_fits = float(extent.n_features + 1) ** 2, _n_folds_of(candidate, extent, n_folds) + 1
         completed = extent.n_patterns * square * extent.n_features * extent.n_classes if extent.n_patterns > 1 else 0.0
