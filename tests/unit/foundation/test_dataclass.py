@@ -7,6 +7,7 @@ import dataclasses
 import inspect
 import pickle
 import pydoc
+import re
 import sys
 import typing
 import weakref
@@ -15,10 +16,12 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import KW_ONLY, FrozenInstanceError, InitVar, asdict, field, fields, is_dataclass, replace
 from functools import cached_property
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
+import bayeswise
 from bayeswise.foundation.dataclass import dataclass
 
 Decorator = Callable[..., Any]
@@ -398,3 +401,12 @@ def test_a_field_without_a_default_after_one_that_has_one_is_refused():
 def test_the_constructor_of_a_frozen_value_is_as_fast_as_that_of_the_standard_library():
     ours, theirs = (frozen(each).__init__.__code__ for each in (dataclass, dataclasses.dataclass))
     assert len(ours.co_code) <= len(theirs.co_code), sys.version
+
+
+def test_every_data_class_of_the_package_is_one_of_ours():
+    package = Path(bayeswise.__file__).parent
+    theirs = re.compile(r"^\s*(from dataclasses import .*\bdataclass\b|@dataclasses\.dataclass)", re.MULTILINE)
+    found = {
+        path.relative_to(package).as_posix() for path in package.rglob("*.py") if theirs.search(path.read_text("utf-8"))
+    }
+    assert found == {"foundation/dataclass.py"}  # for type checkers

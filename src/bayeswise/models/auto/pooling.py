@@ -17,11 +17,10 @@ are better by more than sum_k max(g_k d - PULL K d^2) over d >= -v_k, where g is
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.posteriors.normalise import log_posterior
 

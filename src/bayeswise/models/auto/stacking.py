@@ -12,11 +12,10 @@ certificate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 
 PULL = 0.3  # pseudo-rows, shared by all members
 TOO_MUCH_WORSE = 3.0  # times the least log-loss: a candidate above has no part in the mixture

@@ -7,12 +7,13 @@ have not seen the row, in five folds.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.threads import algebra_on_one_thread
 from bayeswise.models.auto.pooling import LogLinear, least_share, pooled, with_least
