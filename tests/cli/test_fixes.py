@@ -63,7 +63,7 @@ def test_advice_names_options(
     ("words", "said"),
     [
         ("export m.bayeswise --sql duckbd", "--sql is 'duckbd'. Fix: did you mean 'duckdb'?"),
-        ("export m.bayeswise --sql oracle", "--sql is 'oracle'. Fix: name one of 'duckdb', 'sqlite', 'postgres'"),
+        ("export m.bayeswise --sql oracle", "--sql is 'oracle'. Fix: choose one of 'duckdb', 'sqlite', 'postgres'"),
         ("fit t.csv --target y --engine daks", "--engine is 'daks'. Fix: did you mean 'dask'?"),
         ("fit t.csv --target y --model naive-bayes --smoothing much", "--smoothing is 'much'. Fix: give a number."),
         ("look t.csv --threads 0", "--threads is '0'. Fix: give a whole number from 1 on."),

@@ -15,6 +15,7 @@ from bayeswise.acquisition.teaching import TaughtModel
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, ParameterError
+from bayeswise.render.labels import refuse_unknown
 from bayeswise.tables.schema.labels import find_state
 from bayeswise.tables.schema.overrides import SchemaOverrides, spelling_overrides
 
@@ -58,8 +59,7 @@ class ActiveLearner(TaughtModel):
         warm_up: bool = True,
         seed: int = 0,
     ) -> None:
-        if strategy not in STRATEGIES:
-            raise ParameterError(f"there is no strategy {strategy!r}", fix=f"choose one of {', '.join(STRATEGIES)}")
+        refuse_unknown(strategy, STRATEGIES, "there is no strategy")
         if random_share != "auto":
             refuse_unless_share(random_share=random_share)
         refuse_below(1, n_candidates=n_candidates)

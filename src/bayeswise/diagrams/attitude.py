@@ -17,7 +17,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import CostError, TooLargeError
 from bayeswise.networks import Node
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import guess, refuse_unknown
 from bayeswise.render.numbers import number
 
 if TYPE_CHECKING:
@@ -116,8 +116,7 @@ def attitude_of(fields: Mapping[str, Any]) -> Attitude:
     if not isinstance(kind, str) or kind not in kinds:
         raise CostError(f"the attitude is of the kind {kind!r:.80}", fix=guess(kind, list(kinds)))
     for field in fields:
-        if field not in ("kind", kinds[kind]):
-            raise CostError(f"the unknown entry {field!r}", fix=guess(field, ["kind", kinds[kind]]))
+        refuse_unknown(field, ("kind", kinds[kind]), "the unknown entry", CostError)
     if kinds[kind] not in fields:
         raise CostError(f"there is no {kinds[kind]}", fix=f"add {kinds[kind]} = ...")
     return Exponential(fields["tolerance"]) if kind == "exponential" else PiecewiseLinear(fields["points"])

@@ -13,7 +13,7 @@ from bayeswise.diagrams.diagram import InfluenceDiagram
 from bayeswise.diagrams.nodes import EVERYTHING, MOST_NODES, Cost, Decision, Piece, Utility
 from bayeswise.foundation.errors import BayeswiseError, NetworkError, SourceError
 from bayeswise.networks import BeliefNetwork, Node
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import refuse_unknown
 from bayeswise.tables.schema.labels import Label
 
 _MOST_STATES = 10_000
@@ -32,8 +32,7 @@ def from_document(document: Any, where: str = "the document", folder: Path | Non
     if not isinstance(document, Mapping):
         raise SourceError(f"{where} holds no table", fix="write [chance.NAME], [decision.NAME] and [utility.NAME]")
     for key in document:
-        if key not in _ENTRIES:
-            raise SourceError(f"{where} has the unknown entry {key!r}", fix=guess(key, _ENTRIES))
+        refuse_unknown(key, _ENTRIES, f"{where} has the unknown entry", SourceError)
     name = document.get("name", "diagram")
     if not isinstance(name, str):
         raise SourceError(f"{where}: name must be a text; found {name!r:.80}", fix='write name = "..."')
@@ -63,8 +62,7 @@ def from_document(document: Any, where: str = "the document", folder: Path | Non
 
 def _attribute(name: str, fields: Mapping[str, Any]) -> Attribute:
     for field in fields:
-        if field not in ("weight", "worst", "best"):
-            raise NetworkError(f"the unknown entry {field!r}", fix=guess(field, ("weight", "worst", "best")))
+        refuse_unknown(field, ("weight", "worst", "best"), "the unknown entry", NetworkError)
     if "weight" not in fields:
         raise NetworkError("there is no weight", fix="add weight = ...")
     return Attribute(name, fields["weight"], fields.get("worst"), fields.get("best"))
@@ -82,8 +80,7 @@ def _network_pieces(document: Mapping[str, Any], where: str, folder: Path | None
 
 def _piece(kind: str, name: str, fields: Mapping[str, Any]) -> Piece:
     for field in fields:
-        if field not in _FIELDS[kind]:
-            raise NetworkError(f"the unknown entry {field!r}", fix=guess(field, _FIELDS[kind]))
+        refuse_unknown(field, _FIELDS[kind], "the unknown entry", NetworkError)
     for field in _FIELDS[kind][:1]:
         if field not in fields:
             raise NetworkError(f"there is no {field}", fix=f"add {field} = ...")

@@ -16,9 +16,9 @@ from bayeswise.diagrams.solving import ordering
 from bayeswise.diagrams.solving.solver import Numbers, Solver, Structure
 from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import FloatArray
-from bayeswise.foundation.errors import CostError, NetworkError, ParameterError
+from bayeswise.foundation.errors import CostError, NetworkError
 from bayeswise.networks import BeliefNetwork, Node
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import guess, refuse_unknown
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 
 _LARGEST = 1e300  # sums beyond it would not be finite
@@ -197,14 +197,12 @@ class DiagramStructure:
 
     def place(self, name: str) -> int:
         """The position of a chance node or a decision, or an error that guesses what was meant."""
-        if name not in self._places:
-            raise ParameterError(f"the diagram has no chance node or decision {name!r}", fix=guess(name, self.names))
+        refuse_unknown(name, self._places, "the diagram has no chance node or decision")
         return self._places[name]
 
     def decision_place(self, name: str) -> int:
         """The position of a decision, or an error that guesses what was meant."""
-        if name not in self._knows:
-            raise ParameterError(f"the diagram has no decision {name!r}", fix=guess(name, self.decisions))
+        refuse_unknown(name, self._knows, "the diagram has no decision")
         return self._places[name]
 
     def states(self, name: str) -> tuple[Label, ...]:
@@ -238,8 +236,7 @@ class DiagramStructure:
 
     def utility(self, name: str) -> FloatArray:
         """(states of each parent ...) what a utility node adds to the total, weighed by its attribute."""
-        if name not in self._utilities:
-            raise ParameterError(f"the diagram has no utility {name!r}", fix=guess(name, self.utilities))
+        refuse_unknown(name, self._utilities, "the diagram has no utility")
         return self._utilities[name][1]
 
     def outcome(self, name: str) -> FloatArray:

@@ -8,9 +8,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import ExportError, NotInstalledError, ParameterError
+from bayeswise.foundation.errors import ExportError, NotInstalledError
 from bayeswise.render.expression import Levels
-from bayeswise.render.labels import guess, is_broken
+from bayeswise.render.labels import is_broken, refuse_unknown
 from bayeswise.tables.schema.labels import Label
 
 Sql: TypeAlias = Any  # an expression of sqlglot, which is loaded on demand
@@ -35,8 +35,7 @@ def sqlglot() -> Any:
 
 def dialect_of(name: str) -> Dialect:
     """The dialect of a database, by name."""
-    if name not in NAMES:
-        raise ParameterError(f"there is no SQL dialect {name!r}", fix=guess(name, NAMES))
+    refuse_unknown(name, NAMES, "there is no SQL dialect")
     library = sqlglot()
     return {"sqlite": Sqlite, "postgres": Postgres}.get(name, Dialect)(name, library.exp)
 

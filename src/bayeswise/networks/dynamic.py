@@ -24,7 +24,7 @@ from bayeswise.networks.inference.distribution import Distribution
 from bayeswise.networks.inference.engine import Finding
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import refuse_unknown
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
@@ -100,8 +100,7 @@ class DynamicNetwork:
                 raise NetworkError(f"{node.name!r} has other states in later slices", fix="give it the same states")
             for parent in node.parents:
                 known = [*self.names, *map(before, self.names)]
-                if parent not in known:
-                    raise NetworkError(f"{node.name!r} has the unknown parent {parent!r}", fix=guess(parent, known))
+                refuse_unknown(parent, known, f"{node.name!r} has the unknown parent", NetworkError)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({len(self.names)} nodes, interface: {', '.join(self.interface) or 'none'})"

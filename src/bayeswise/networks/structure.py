@@ -13,7 +13,7 @@ from bayeswise.foundation.errors import NetworkError, ParameterError, listed
 from bayeswise.networks.arguments import names_of
 from bayeswise.networks.canonical import NoisyMax
 from bayeswise.networks.node import Node, checked, place_of_state, table_of
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import guess, refuse_unknown
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 
 
@@ -101,8 +101,7 @@ class NamedGraph:
         """The position of a node, or an error that guesses what was meant."""
         if not isinstance(name, str):
             raise ParameterError(f"a node has a text for a name; found {name!r:.80}", fix=guess("", self.names))
-        if name not in self._places:
-            raise ParameterError(f"the network has no node {name!r}", fix=guess(name, self.names))
+        refuse_unknown(name, self._places, "the network has no node")
         return self._places[name]
 
     def parents(self, name: str) -> tuple[str, ...]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from difflib import get_close_matches
 from typing import TypeAlias, TypeVar
 
-from bayeswise.foundation.errors import listed
+from bayeswise.foundation.errors import BayeswiseError, ParameterError, listed
 
 Value = TypeVar("Value")
 Label: TypeAlias = str | int | float | bool  # what a state or a level is called
@@ -141,6 +141,19 @@ def guess(label: object, among: Sequence[object]) -> str:
     """
     meant = closest(label, among)
     if meant is None:
-        return f"name one of {listed(map(repr, among))}"
+        return f"choose one of {listed(map(repr, among))}"
     kinds = "" if type(meant) is type(label) else f" ({type(meant).__name__}, not {type(label).__name__})"
     return f"did you mean {meant!r}{kinds}?"
+
+
+def refuse_unknown(
+    label: object, known: Collection[object], what: str, error: type[BayeswiseError] = ParameterError
+) -> None:
+    """An error about a label that is not known, with what to type instead; `what` is the sentence before the label.
+
+    >>> refuse_unknown("rian", ["sun", "rain"], "there is no weather")
+    Traceback (most recent call last):
+    bayeswise.foundation.errors.ParameterError: there is no weather 'rian'. Fix: did you mean 'rain'?
+    """
+    if label not in known:
+        raise error(f"{what} {label!r}", fix=guess(label, list(known)))

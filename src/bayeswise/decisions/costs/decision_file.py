@@ -21,7 +21,7 @@ from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import CostError, PriorError, listed
 from bayeswise.foundation.file_bytes import is_stream, name_of
 from bayeswise.posteriors.prior import prior_by_state
-from bayeswise.render.labels import guess, shown
+from bayeswise.render.labels import guess, refuse_unknown, shown
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.schema import KINDS
 
@@ -115,8 +115,7 @@ def columns_of(document: Mapping[str, Any], where: str) -> tuple[str | None, dic
 
 def _refuse_unknown(document: Mapping[str, Any], where: str) -> None:
     for key in document:
-        if key not in _KEYS:
-            raise CostError(f"{where} has the unknown entry {key!r}", fix=guess(key, _KEYS))
+        refuse_unknown(key, _KEYS, f"{where} has the unknown entry", CostError)
 
 
 def _refuse_other_classes(document: Mapping[str, Any], classes: Sequence[Label], where: str) -> None:

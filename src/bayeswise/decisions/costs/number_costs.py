@@ -15,7 +15,7 @@ from bayeswise.decisions.number_actions import Expectation, absolute_action, one
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import CostError
-from bayeswise.render.labels import guess, shown
+from bayeswise.render.labels import refuse_unknown, shown
 
 _SHAPES = "write under = 9 and over = 1, or loss = 'squared' or 'absolute'"
 _KEYS = ("under", "over", "loss")
@@ -38,8 +38,7 @@ class NumberCosts:
     def of(cls, entries: Mapping[str, Any], where: str = "the costs") -> NumberCosts:
         """From the table [number] of a decision file."""
         for key in entries:
-            if key not in _KEYS:
-                raise CostError(f"{where}: number has the unknown entry {key!r}", fix=guess(key, _KEYS))
+            refuse_unknown(key, _KEYS, f"{where}: number has the unknown entry", CostError)
         loss = entries.get("loss", "pinball")
         if loss in ("absolute", "squared") and len(entries) == 1:
             return cls(loss)

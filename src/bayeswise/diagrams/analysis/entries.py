@@ -15,7 +15,7 @@ from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError, listed
 from bayeswise.networks import Node
 from bayeswise.networks.node import configuration
-from bayeswise.render.labels import guess, shown
+from bayeswise.render.labels import guess, refuse_unknown, shown
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
@@ -109,12 +109,10 @@ class WeightEntry:
 def entry_of(diagram: InfluenceDiagram, node: str, state: Any, given: Mapping[str, Any] | None) -> Entry:
     """The entry of a case, or an error that names what is missing."""
     names = (*diagram.chances, *diagram.utilities)
-    if node not in names:
-        raise ParameterError(f"the diagram has no chance node or utility {node!r}", fix=guess(node, names))
+    refuse_unknown(node, names, "the diagram has no chance node or utility")
     parents = diagram.parents(node)
     for name in given or {}:
-        if name not in parents:
-            raise ParameterError(f"the table of {node!r} is not given {name!r}", fix=guess(name, parents))
+        refuse_unknown(name, parents, f"the table of {node!r} is not given")
     row = 0
     for name in parents:
         if name not in (given or {}):

@@ -12,7 +12,7 @@ from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import Node
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import refuse_unknown
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label
@@ -123,8 +123,7 @@ def value_of_control(
 
     It is cut from its causes: max utility with the node set, minus max utility as it is.
     """
-    if node not in diagram.chances:
-        raise ParameterError(f"the diagram has no chance node {node!r}", fix=guess(node, diagram.chances))
+    refuse_unknown(node, diagram.chances, "the diagram has no chance node")
     places = {diagram.place(name) for name in evidence or {}}
     for place in places:
         if diagram.place(node) in graph.ancestors_of(diagram.network._parents, [place]):
@@ -162,8 +161,7 @@ def _value(
 
 
 def _refuse_consequence(diagram: InfluenceDiagram, node: str, decision: int) -> None:
-    if node not in diagram.chances:
-        raise ParameterError(f"the diagram has no chance node {node!r}", fix=guess(node, diagram.chances))
+    refuse_unknown(node, diagram.chances, "the diagram has no chance node")
     path = _path(_arcs(diagram), decision, diagram.place(node))
     if path:
         shown = " -> ".join(diagram.names[place] for place in path)

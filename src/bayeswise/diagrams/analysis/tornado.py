@@ -9,7 +9,7 @@ from bayeswise.diagrams.analysis.entries import Entry, entries
 from bayeswise.diagrams.analysis.sensitivity import Moved
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import refuse_unknown
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular
 
@@ -113,8 +113,7 @@ def _ranges(
     known: Mapping[str, Entry], spread: float, given: Mapping[Any, tuple[float, float]]
 ) -> list[tuple[Entry, tuple[float, float]]]:
     for name, (low, high) in given.items():
-        if name not in known:
-            raise ParameterError(f"the tables have no entry {name!r}", fix=guess(name, list(known)))
+        refuse_unknown(name, known, "the tables have no entry")
         is_probability = not known[name].is_utility
         if not low <= high or (is_probability and not 0.0 <= low <= high <= 1.0):
             raise ParameterError(f"{name} cannot go from {low:g} to {high:g}", fix="give the lower end first")

@@ -18,7 +18,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks import BeliefNetwork, Distribution, Node
-from bayeswise.render.labels import guess, shown
+from bayeswise.render.labels import refuse_unknown, shown
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular
 from bayeswise.tables.schema.labels import Label
@@ -165,8 +165,7 @@ class Solution:
 
     def policy(self, decision: str) -> Policy:
         """The policy of a decision, with the probability of each case."""
-        if decision not in self.policies:
-            raise ParameterError(f"there is no policy of {decision!r}", fix=guess(decision, list(self.policies)))
+        refuse_unknown(decision, self.policies, "there is no policy of")
         policy = self.policies[decision]
         return replace(policy, reached=self._joint(policy.knows).ravel() if policy.knows else np.ones(1))
 

@@ -22,6 +22,7 @@ from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, TooFewRowsError
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.posteriors.normalise import normalise
+from bayeswise.render.labels import refuse_unknown
 
 ANY = -9
 """Any level; -1 and -2 are cells that are missing or unseen."""
@@ -301,8 +302,7 @@ def checked_noise(noise: Any) -> float:
 
 def check_prior(prior: Any) -> None:
     """Refuse a prior that there is not."""
-    if prior not in PRIORS:
-        raise ParameterError(f"there is no prior {prior!r}", fix=f"choose one of {', '.join(PRIORS)}")
+    refuse_unknown(prior, PRIORS, "there is no prior")
 
 
 def count_concepts(n_levels: Sequence[int]) -> int:

@@ -10,7 +10,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import ParameterError, SchemaError, TooFewRowsError, listed
+from bayeswise.foundation.errors import SchemaError, TooFewRowsError, listed
 from bayeswise.models.hypotheses.boundaries import (
     ANY,
     MOST_CONCEPTS,
@@ -27,6 +27,7 @@ from bayeswise.models.hypotheses.boundaries import (
     covers,
     find_s,
 )
+from bayeswise.render.labels import refuse_unknown
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.inference import examine
@@ -203,8 +204,7 @@ class ConceptModel:
 
 def check_way(by: Any) -> None:
     """Refuse an unknown way of answering."""
-    if by not in WAYS:
-        raise ParameterError(f"by is {by!r}", fix=f"choose one of {', '.join(WAYS)}")
+    refuse_unknown(by, WAYS, "by is")
 
 
 def as_plain(model: ConceptModel) -> Mapping[str, Any]:

@@ -18,6 +18,7 @@ from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.models.hypotheses.combining import Answers, Combined, combine
 from bayeswise.posteriors.normalise import normalise
 from bayeswise.posteriors.prior import SUM_TOLERANCE
+from bayeswise.render.labels import refuse_unknown
 from bayeswise.render.numbers import exact as exact_number
 
 if TYPE_CHECKING:
@@ -104,8 +105,7 @@ class HypothesisSpace:
             if not isinstance(datum, Sequence) or isinstance(datum, str) or len(datum) != 2:
                 raise ParameterError(f"{datum!r} is not a pair of a case and its label", fix="observe (case, label)")
             case, label = datum
-            if label not in known:
-                raise ParameterError(f"there is no label {label!r}", fix=f"use one of {known!r}")
+            refuse_unknown(label, known, "there is no label")
             return 1 - share if classifiers[hypothesis](case) == label else share / (len(known) - 1)
 
         return cls(list(classifiers) if prior is None else prior, likelihood, exact=exact)

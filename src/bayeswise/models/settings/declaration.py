@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING, Any, Literal, Self, Union, get_args, get_origi
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.earlier_names import renamed_keywords, warn_of_earlier
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import guess, refuse_unknown
 from bayeswise.store.fields import field_hint, fits, stored_field
 
 _KEY = "bayeswise: setting"
@@ -198,8 +198,7 @@ class Settings:
         changes = named_today(changes, declared(type(self)).values(), stacklevel=4)
         known = [each.name for each in fields(self)]  # type: ignore[arg-type]
         for name in changes:
-            if name not in known:
-                raise ParameterError(f"there is no setting {name!r}", fix=guess(name, known))
+            refuse_unknown(name, known, "there is no setting")
         return replace(self, **changes)  # type: ignore[type-var]
 
     if not TYPE_CHECKING:  # the earlier names are for those who read settings of a model, not for us

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import ParameterError, TooLargeError
+from bayeswise.foundation.errors import TooLargeError
 from bayeswise.networks.arguments import seed_of
 from bayeswise.networks.node import Evidence, Soft
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import refuse_unknown
 from bayeswise.tables.schema.labels import Label
 
 if TYPE_CHECKING:
@@ -80,8 +80,7 @@ def answer(
     seed: int = 0,
 ) -> Estimate:
     """P(node | evidence) by any method; "auto" is exact where memory allows, else importance sampling."""
-    if method not in METHODS:
-        raise ParameterError(f"there is no method {method!r}", fix=guess(method, METHODS))
+    refuse_unknown(method, METHODS, "there is no method")
     seed_of(seed)
     if method in ("auto", "exact"):
         try:

@@ -15,7 +15,7 @@ from bayeswise.networks.learning.search.climbing import hill_climbing, k2
 from bayeswise.networks.learning.search.dynamic_programming import best_graph
 from bayeswise.networks.learning.search.miic import miic_graph
 from bayeswise.networks.learning.search.scores import NmlScores, Scores
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import refuse_unknown
 
 METHODS = ("auto", "hill-climbing", "exact", "k2", "chow-liu", "pc", "miic")
 FEW_COLUMNS = 15  # up to this many the search is exact by default: below a second
@@ -70,8 +70,7 @@ class GraphSearch:
             raise ParameterError(
                 "K2 needs an order of the columns", fix="give order=[...] (--order A,B,C), causes first"
             )
-        if self.method not in METHODS:
-            raise ParameterError(f"there is no method {self.method!r}", fix=guess(self.method, METHODS))
+        refuse_unknown(self.method, METHODS, "there is no method")
         return self.step_by_step(self._scores(rows))
 
     def step_by_step(self, scores: Scores) -> Search:

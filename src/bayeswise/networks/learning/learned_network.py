@@ -20,6 +20,7 @@ from bayeswise.networks.learning.graph_search import GraphSearch
 from bayeswise.networks.learning.rounds import learned_in_rounds
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
+from bayeswise.render.labels import refuse_unknown
 
 MISSING_POLICIES = ("error", "drop", *WAYS)
 
@@ -81,8 +82,7 @@ def learn(
     >>> learn(rows).edges
     (('rain', 'wet'),)
     """
-    if missing not in MISSING_POLICIES:
-        raise ParameterError(f"missing is {missing!r}", fix=f"choose one of {', '.join(MISSING_POLICIES)}")
+    refuse_unknown(missing, MISSING_POLICIES, "missing is")
     if parents is not None:
         parents = graph_of(parents)
     named = {name for child, above in (parents or {}).items() for name in (child, *above)}

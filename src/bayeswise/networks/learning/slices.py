@@ -17,7 +17,7 @@ from bayeswise.networks.learning.constraints import Edges, Progress, silent
 from bayeswise.networks.learning.em.sequences import FittedSequences, fit_sequences, order_of
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import guess, refuse_unknown
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.source import open_source
 
@@ -148,8 +148,7 @@ def _whole(graph: Graph | None, names: Sequence[str]) -> dict[str, Sequence[str]
         return None
     given = graph_of(graph)
     for name in given:
-        if name not in names:
-            raise ParameterError(f"the table has no column {name!r}", fix=guess(name, names))
+        refuse_unknown(name, names, "the table has no column")
     return {name: given.get(name, ()) for name in names}
 
 
@@ -191,8 +190,7 @@ def _both_graphs(first: Graph | None, later: Graph | None, rows: CodedRows) -> t
     twice = {**{name: k + n_nodes for name, k in places.items()}, **{before(name): k for name, k in places.items()}}
     for known, graph in ((places, start), (twice, above)):
         for parent in (parent for parents in graph.values() for parent in parents):
-            if parent not in known:
-                raise ParameterError(f"the table has no column {parent!r}", fix=guess(parent, list(known)))
+            refuse_unknown(parent, known, "the table has no column")
     return (
         [tuple(places[parent] for parent in start[name]) for name in names],
         [tuple(twice[parent] for parent in above[name]) for name in names],

@@ -24,7 +24,7 @@ from bayeswise.networks.mixed.mixed_rows import DETERMINED, MixedRows, ScatterBy
 from bayeswise.networks.mixed.network import MixedNetwork
 from bayeswise.networks.mixed.node import GaussianNode
 from bayeswise.networks.node import Node
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import guess, refuse_unknown
 
 METHODS = ("auto", "hill-climbing", "pc")
 SCORES = ("bic", "aic")
@@ -204,8 +204,7 @@ def _fitted(
 
 def _check_graph(parents: Mapping[str, Sequence[str]], names: Sequence[str]) -> None:
     for name in {*parents, *(parent for above in parents.values() for parent in above)}:
-        if name not in names:
-            raise ParameterError(f"the rows have no column {name!r}", fix=guess(name, list(names)))
+        refuse_unknown(name, names, "the rows have no column")
 
 
 _FEWEST_TESTED = 0.5  # of all rows: less than that is not a test

@@ -151,7 +151,7 @@ def test_mistakes_about_hidden_columns_are_reported() -> None:
         BeliefNetwork.learn(rows, parents={"a": ["hidden"]}, missing="em")
     with pytest.raises(MissingColumnError):
         BeliefNetwork.learn(rows, states={"hidden": [0, 1]}, missing="em")
-    with pytest.raises(ParameterError, match="choose one of error, drop, em, gradient"):
+    with pytest.raises(ParameterError, match="choose one of 'error', 'drop', 'em', 'gradient'"):
         BeliefNetwork.learn(rows, missing="ignore")
     with pytest.raises(ParameterError, match="at least one"):
         BeliefNetwork.learn(rows, parents={}, missing="em", starts=0)

@@ -96,7 +96,7 @@ def test_a_category_without_levels_to_declare_is_refused() -> None:
 def test_a_mistyped_name_is_guessed() -> None:
     with pytest.raises(MissingColumnError, match="did you mean 'visits'"):
         a_schema()["Vists"]
-    with pytest.raises(MissingColumnError, match="name one of 'outlook', 'play'"):
+    with pytest.raises(MissingColumnError, match="choose one of 'outlook', 'play'"):
         find_name("zzz", ["outlook", "play"], where="golf.csv")
 
 

@@ -24,7 +24,7 @@ from bayeswise.networks.learning.em.incomplete import IncompleteRows, Layout, Po
 from bayeswise.networks.learning.family_counts import PRIORS
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import guess, refuse_unknown
 
 _SUFFICIENT = 1e-4  # the share of the promised gain that a step must bring (Armijo)
 _HALVINGS = 40
@@ -264,8 +264,7 @@ class Climb:
 def _positions(rows: CodedRows, parents: Mapping[str, Sequence[str]]) -> list[tuple[int, ...]]:
     places = {name: place for place, name in enumerate(rows.names)}
     for name in (name for child, above in parents.items() for name in (child, *above)):
-        if name not in places:
-            raise ParameterError(f"the rows have no column {name!r}", fix=guess(name, list(places)))
+        refuse_unknown(name, places, "the rows have no column")
     return [tuple(places[parent] for parent in parents.get(name, ())) for name in rows.names]
 
 

@@ -15,7 +15,7 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.special import gammaln
 from bayeswise.models.description_length.bits import log_regrets
 from bayeswise.networks.learning.coded_rows import CodedRows, in_units
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import refuse_unknown
 
 SCORES = ("bic", "aic", "mdl", "bdeu", "k2")
 MOST_CELLS = 1 << 20
@@ -51,8 +51,7 @@ class Scores:
     """
 
     def __init__(self, rows: CodedRows, score: str = "bic", *, smoothing: float = 1.0) -> None:
-        if score not in SCORES:
-            raise ParameterError(f"there is no score {score!r}", fix=guess(score, SCORES))
+        refuse_unknown(score, SCORES, "there is no score")
         if score == "bdeu" and not (math.isfinite(smoothing) and smoothing > 0.0):
             raise ParameterError(f"BDeu with {smoothing!r} pseudo-counts", fix="give a smoothing above 0")
         self.score, self.smoothing = score, smoothing
