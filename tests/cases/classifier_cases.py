@@ -6,7 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from bayeswise.networks.classifiers import NetworkClassifierModel, learned_network
+
 Table = dict[str, list[Any]]
+
+
+def fit_network(table: Any, target: str, **overrides: Any) -> NetworkClassifierModel:
+    """The classifier of any structure, by its settings."""
+    return learned_network(table, target, **overrides)[0]
 
 
 def dependent_table(seed: int, n_rows: int = 60, n_columns: int = 4, missing: float = 0.0, n_classes: int = 3) -> Table:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import bayeswise as bw
 from bayeswise.foundation.errors import BayeswiseError
-from bayeswise.networks.classifiers import fit_network
+from tests.cases.classifier_cases import fit_network
 from tests.cases.export_cases import posterior_in
 from tests.databases import Lite
 

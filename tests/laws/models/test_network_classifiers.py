@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import bayeswise as bw
 from bayeswise.models.files import bytes_of
-from bayeswise.networks.classifiers import NetworkClassifierModel, fit_network
-from tests.cases.classifier_cases import Table, dependent_table, rows_of, without_class
+from bayeswise.networks.classifiers import NetworkClassifierModel
+from tests.cases.classifier_cases import Table, dependent_table, fit_network, rows_of, without_class
 
 STRUCTURES: list[dict[str, Any]] = [
     {"structure": "naive"},

@@ -12,7 +12,6 @@ import pytest
 from bayeswise.diagrams import Chance, Decision, InfluenceDiagram, Utility
 from bayeswise.foundation.errors import KindError, NetworkError, ParameterError, SourceError
 from bayeswise.networks import BeliefNetwork, Node, NoisyMax, formats
-from bayeswise.networks.formats.uai import parse_evidence
 from tests.cases.network_cases import asia
 
 gum: Any = pytest.importorskip("pyagrum")
@@ -270,16 +269,6 @@ def test_what_a_format_cannot_hold_is_answered(tmp_path: Path) -> None:
     assert "names of nodes and states are lost" in lost
     with pytest.raises(NetworkError, match="BIF has neither decisions nor utilities"):
         oil().write(tmp_path / "oil.bif")
-
-
-def test_evidence_of_uai_files_is_read() -> None:
-    assert parse_evidence("2 0 1 3 0", "x.evid", 4) == {"0": 1, "3": 0}
-    with pytest.raises(SourceError, match="a variable is '9'"):
-        parse_evidence("1 9 0", "x.evid", 4)
-    with pytest.raises(SourceError, match="ends too early"):
-        parse_evidence("2 0 1", "x.evid", 4)
-    with pytest.raises(SourceError, match="more than one set"):
-        parse_evidence("1 0 1 1 2 0", "x.evid", 4)
 
 
 def test_uai_files_name_nodes_by_position() -> None:

@@ -25,12 +25,13 @@ from bayeswise.foundation.errors import (
     TooLargeError,
 )
 from bayeswise.models.files import bytes_of
-from bayeswise.networks.classifiers import STRUCTURES, NetworkClassifierModel, NetworkSettings, fit_network
+from bayeswise.networks.classifiers import STRUCTURES, NetworkClassifierModel, NetworkSettings
 from bayeswise.networks.classifiers.column_graph import Graph
 from bayeswise.networks.classifiers.counted import request_of
 from bayeswise.networks.classifiers.left_out import log_joint_left_out
 from bayeswise.networks.inference.row_posteriors import _tree_of_any_pattern
 from bayeswise.posteriors.normalise import normalise
+from tests.cases.classifier_cases import fit_network
 
 every_structure = pytest.mark.parametrize("structure", STRUCTURES)
 

@@ -15,7 +15,7 @@ left_out.py           each row under the model that never saw it
 from __future__ import annotations
 
 from bayeswise.models.settings.network import STRUCTURES, NetworkSettings
-from bayeswise.networks.classifiers.learning import fit_network, learned_network
+from bayeswise.networks.classifiers.learning import learned_network
 from bayeswise.networks.classifiers.model import NetworkClassifierModel
 
-__all__ = ["STRUCTURES", "NetworkClassifierModel", "NetworkSettings", "fit_network", "learned_network"]
+__all__ = ["STRUCTURES", "NetworkClassifierModel", "NetworkSettings", "learned_network"]

@@ -33,29 +33,6 @@ from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 
 
-def fit_network(
-    table: Any,
-    target: str,
-    *,
-    cuts: Mapping[str, Any] | None = None,
-    progress: Callable[[int], None] | None = None,
-    **overrides: Any,
-) -> NetworkClassifierModel:
-    """Learn a network classifier from any table.
-
-    `cuts` are given cuts of number columns; the others are found by description length. Options of columns are those of
-    `bw.fit`, and missing="em" finds the tables by EM; the other options are those of `NetworkSettings`: structure,
-    prior, smoothing, class_prior, k, ...
-
-    >>> rows = [{"wind": w, "sky": s, "play": p} for w, s, p in 5 * [("weak", "sun", "yes"), ("strong", "rain", "no"),
-    ...         ("weak", "rain", "yes"), ("strong", "sun", "no")]]
-    >>> model = fit_network(rows, target="play", structure="tan")
-    >>> model, model.network.edges
-    (NetworkClassifierModel(play: {'no': 10, 'yes': 10}, 2 columns, tan, ...), (('play', 'wind'), ('play', 'sky')))
-    """
-    return learned_network(table, target, cuts=cuts, progress=progress, **overrides)[0]
-
-
 def learned_network(
     table: Any,
     target: str,
@@ -65,7 +42,11 @@ def learned_network(
     progress: Callable[[int], None] | None = None,
     **overrides: Any,
 ) -> tuple[NetworkClassifierModel, Report]:
-    """What `fit_network` learns, and what it met on its way: invalid values, rows without a target."""
+    """A network classifier of any table, and what was met on the way: invalid values, rows without a target.
+
+    `cuts` are given cuts of number columns; the others are found by description length. Options of columns are those of
+    `bw.fit`, and missing="em" finds the tables by EM; the other options are those of `NetworkSettings`.
+    """
     about_columns, about_beliefs = divided(overrides)
     if "missing" in about_columns:
         about_columns["missing"], by_em = divided_missing(about_columns["missing"])

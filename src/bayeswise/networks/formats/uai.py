@@ -77,21 +77,6 @@ def _cells(words: _Words, n_needed: int) -> np.ndarray:
         words.fail(f"a cell is not a number: {error}")
 
 
-def parse_evidence(text: str, where: str, n_nodes: int) -> dict[str, int]:
-    """The observed states of an evidence file, by the name and the number that `parse` gives them."""
-    words = _Words(text, where)
-    n_observed = words.number("the number of observed variables", 0, n_nodes)
-    evidence: dict[str, int] = {}
-    for _ in range(n_observed):
-        node = str(words.number("a variable", 0, n_nodes - 1))
-        if node in evidence:
-            words.fail(f"variable {node} is observed twice")
-        evidence[node] = words.number("a state", 0, MOST_STATES)
-    if words.place < len(words.words):
-        words.fail("there is more than one set of evidence", fix="give one sample per file")
-    return evidence
-
-
 def text(described: Description) -> str:
     """The network in UAI; its names and labels are lost, as the format has none."""
     described.refuse_diagram("UAI")

@@ -115,12 +115,6 @@ def _translation(network: BeliefNetwork, node: int, levels: Sequence[Label]) -> 
     return codes, np.array(likelihoods).reshape(-1, len(states))
 
 
-def posterior_of_codes(network: BeliefNetwork, target: int, columns: list[int], codes: CodeArray) -> FloatArray:
-    """(n_rows, n_states) the posterior of a node; codes is (n_rows, n_columns), -1 is missing."""
-    soft = no_soft_cells(len(network._states[node]) for node in columns)
-    return posterior_of_cases(network, target, Cases(0, columns, codes, soft))
-
-
 def posterior_of_cases(network: BeliefNetwork, target: int, cases: Cases) -> FloatArray:
     """(n_rows, n_states) the posterior of a node, which must not have a column of its own."""
     posterior, log_evidence = posterior_and_evidence(network, target, cases.columns, cases.codes, cases.soft)

@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 import bayeswise as bw
-from bayeswise.networks.classifiers import fit_network
 from benchmarks.pyagrum_twins import network_twin
-from tests.cases.classifier_cases import Table, dependent_table, rows_of, without_class
+from tests.cases.classifier_cases import Table, dependent_table, fit_network, rows_of, without_class
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 

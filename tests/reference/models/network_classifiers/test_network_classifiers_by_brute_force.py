@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bayeswise.networks.classifiers import fit_network
-from tests.cases.classifier_cases import Table, dependent_table, rows_of, without_class
+from tests.cases.classifier_cases import Table, dependent_table, fit_network, rows_of, without_class
 
 ALPHA = Fraction(1)
 

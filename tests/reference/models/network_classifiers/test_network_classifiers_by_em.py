@@ -13,10 +13,10 @@ import pytest
 import bayeswise as bw
 from bayeswise.foundation.errors import BayeswiseError, KindError, NotMergedError, ParameterError
 from bayeswise.networks import BeliefNetwork
-from bayeswise.networks.classifiers.learning import fit_network
 from bayeswise.networks.learning import fit_tables
 from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.statistics import fingerprint
+from tests.cases.classifier_cases import fit_network
 from tests.cases.network_cases import pyagrum_learner
 
 STRUCTURES = ("naive", "tan", "k-dependence", "markov-blanket")

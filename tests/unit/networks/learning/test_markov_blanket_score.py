@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 from bayeswise.models.settings.network import NetworkSettings
-from bayeswise.networks.classifiers.learning import TRIED_SCORES, fit_network
+from bayeswise.networks.classifiers.learning import TRIED_SCORES
 from bayeswise.networks.classifiers.left_out import left_out_loss
 from bayeswise.networks.learning import FamilyCounts
 from bayeswise.networks.learning.coded_rows import CodedRows
+from tests.cases.classifier_cases import fit_network
 
 
 def many_classes(

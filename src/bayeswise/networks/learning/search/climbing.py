@@ -202,15 +202,9 @@ class _Climber:
 _GAIN = 1e-9  # a parent must be worth more than rounding
 
 
-def k2(
-    scores: FamilyScoring,
-    order: Sequence[str],
-    constraints: Constraints | None = None,
-    *,
-    max_parents: int | None = None,
-) -> Parents:
+def k2(scores: FamilyScoring, order: Sequence[str], constraints: Constraints | None = None) -> Parents:
     """Cooper and Herskovits: along an order, each node takes the earlier node that helps most, until none does."""
-    rules = constraints or Constraints(max_parents=max_parents)
+    rules = constraints or Constraints()
     places = {name: place for place, name in enumerate(scores.names)}
     if sorted(order) != sorted(places):
         raise ParameterError("the order does not name every column once", fix=f"order all of {', '.join(places)}")
