@@ -21,6 +21,7 @@
       FitError                        4   model and data do not fit
         MissingColumnError                a column the model needs is absent
         KindError                         a column has another kind than the model learned
+          NoSuchAnswerError               a method that a model of this kind does not have
         UnseenLevelError                  a level the model never saw, and the policy is "error"
         MissingCellError                  an empty cell, and the policy is "error"
         NotFittedError                    a model that has seen no rows
@@ -172,7 +173,7 @@ class NotInstalledError(UsageError, ImportError):
 
 
 class NotAvailableError(UsageError, AttributeError):
-    """An attribute that a model of this kind, or with these settings, does not have; `hasattr` says no."""
+    """An attribute that a model of this kind, or with these settings, does not have; `hasattr` is False."""
 
 
 class NotFoundError(UsageError):
