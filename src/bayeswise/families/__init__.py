@@ -42,10 +42,10 @@ if TYPE_CHECKING:
     from bayeswise.families.continuous.multivariate_normal import (
         MultivariateNormalParameters as MultivariateNormalParameters,
     )
-    from bayeswise.families.continuous.multivariate_normal import NormalInverseWishart as NormalInverseWishart
     from bayeswise.families.continuous.normal import Normal as Normal
     from bayeswise.families.continuous.normal import NormalInverseGamma as NormalInverseGamma
     from bayeswise.families.continuous.normal import NormalParameters as NormalParameters
+    from bayeswise.families.continuous.normal_inverse_wishart import NormalInverseWishart as NormalInverseWishart
     from bayeswise.families.continuous.normal_mean import NormalMean as NormalMean
     from bayeswise.families.continuous.normal_mean import NormalPrior as NormalPrior
     from bayeswise.families.continuous.student_t import StudentT as StudentT

@@ -55,7 +55,7 @@ _NAMES: dict[str, tuple[str, ...]] = {
     ),
     "gaussian-bayes": (
         "models.gaussian_bayes.model.GaussianBayesModel",
-        "families.continuous.multivariate_normal.NormalInverseWishart",
+        "families.continuous.normal_inverse_wishart.NormalInverseWishart",
         "statistics.*",
     ),
     "network-classifier": (

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import field
 from itertools import combinations_with_replacement
-from typing import ClassVar, Literal, TypeAlias
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise.families.arithmetic.covariance import Factor, singular_reason, standardised, standardised_scatter
+from bayeswise.families.arithmetic.gaussian_moments import Power, covariance_of, mean_of, natural_of
 from bayeswise.families.arithmetic.stable_functions import (
     HALF_LOG_TWO_PI,
     gap_between,
@@ -19,102 +20,15 @@ from bayeswise.families.arithmetic.stable_functions import (
     refuse_overflow,
     standard_scores,
 )
+from bayeswise.families.continuous.normal_inverse_wishart import NormalInverseWishart as NormalInverseWishart
 from bayeswise.families.functions import Derivatives
-from bayeswise.families.protocol import (
-    Estimate,
-    ExponentialForm,
-    OneLine,
-    OnNumbers,
-    Rows,
-    Support,
-    is_positive,
-    one_line,
-    refuse_unless,
-)
+from bayeswise.families.protocol import Estimate, ExponentialForm, OneLine, OnNumbers, Rows, Support, refuse_unless
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.statistics.numbers.scatter import Scatter
 from bayeswise.store.fields import stored_field
-
-
-@earlier_fields(freedom="df")
-@dataclass(frozen=True, repr=False)
-class NormalInverseWishart:
-    """covariance ~ InverseWishart(df, scale), mean | covariance ~ Normal(mean, covariance / strength).
-
-    It is what `strength` pseudo-counts with mean `mean`, and `df` rows with sum of products of deviations `scale`
-    would have taught. All fields have a first axis of groups, which may be left out.
-
-    >>> NormalInverseWishart(mean=np.zeros(2), strength=1, df=4, scale=np.eye(2))
-    NormalInverseWishart(strength=1, df=4, mean=[0, 0])
-    """
-
-    mean: FloatArray  # (n_groups, n_columns)
-    strength: FloatArray | float  # (n_groups,)
-    df: FloatArray | float = field(metadata=stored_field({}, "freedom"))  # (n_groups,), above n_columns - 1
-    scale: FloatArray  # (n_groups, n_columns, n_columns), of full rank
-    mean_low: FloatArray | float = field(default=0.0, repr=False)  # its digits beyond the 53 bits of a float
-
-    def __post_init__(self) -> None:
-        mean, scale = np.atleast_2d(np.asarray(self.mean, float)), np.asarray(self.scale, float)
-        fields = {
-            "mean": mean,
-            "strength": np.atleast_1d(np.asarray(self.strength, float)),
-            "df": np.atleast_1d(np.asarray(self.df, float)),
-            "scale": scale[None] if scale.ndim == 2 else scale,
-        }
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
-        self._refuse_impossible(fields)
-
-    def _refuse_impossible(self, fields: dict[str, FloatArray]) -> None:
-        n_columns = self.n_columns
-        dimensions = {name: value.ndim for name, value in fields.items()}
-        sizes = {len(value) for value in fields.values() if value.ndim} - {1}
-        if dimensions != {"mean": 2, "strength": 1, "df": 1, "scale": 3} or len(sizes) > 1 or 0 in sizes:
-            raise ParameterError(
-                "a prior has mean, strength, df and scale for each group",
-                fix="give vectors for several groups, or numbers for one",
-            )
-        low, mean = np.shape(self.mean_low), fields["mean"].shape
-        if low not in ((), mean[1:], (1, *mean[1:]), mean) or not np.isfinite(self.mean_low).all():
-            raise ParameterError("the low digits of the mean of a prior do not match the mean")
-        if fields["scale"].shape[-2:] != (n_columns, n_columns):
-            raise ParameterError(f"a mean of {n_columns} columns needs a scale of as many rows and columns")
-        refuse_unless(np.isfinite(fields["mean"]), "mean of a prior must be finite", fields["mean"])
-        refuse_unless(is_positive(fields["strength"]), "strength of a prior must be above 0", fields["strength"])
-        enough = np.isfinite(fields["df"]) & (fields["df"] > n_columns - 1)
-        refuse_unless(enough, f"df must be above {n_columns - 1} for {n_columns} columns", fields["df"])
-        for stddev, correlation in zip(*standardised(fields["scale"]), strict=True):
-            reason = singular_reason(stddev, correlation)
-            if reason:
-                raise ParameterError(f"the scale of a prior needs full rank; {reason}")
-
-    @property
-    def n_columns(self) -> int:
-        return int(np.shape(self.mean)[-1])
-
-    def factors(self) -> list[Factor]:
-        """The Cholesky factor of the scale of each group."""
-        return [Factor.of(*pair) for pair in zip(*standardised(self.scale), strict=True)]
-
-    def over(self, n_groups: int) -> NormalInverseWishart:
-        """The same prior for each of several groups."""
-        d = self.n_columns
-        return NormalInverseWishart(
-            np.broadcast_to(self.mean, (n_groups, d)),
-            np.broadcast_to(self.strength, n_groups),
-            np.broadcast_to(self.df, n_groups),
-            np.broadcast_to(self.scale, (n_groups, d, d)),
-            np.broadcast_to(self.mean_low, (n_groups, d)),
-        )
-
-    def __repr__(self) -> str:
-        parts = {name: getattr(self, name) for name in ("strength", "df", "mean")}
-        return one_line("NormalInverseWishart", parts)
-
 
 LOG_PI = float(np.log(np.pi))
 _BLOCK = 4096  # rows at a time, to stay in the cache
@@ -374,39 +288,3 @@ def _distances(rows: FloatArray, mean: FloatArray, mean_low: FloatArray, factor:
         distance = factor.distances(np.where((missing | infinite)[:, None], 0.0, scores))
         distances[block] = np.where(missing, np.nan, np.where(infinite, np.inf, distance))
     return distances
-
-
-Power: TypeAlias = tuple[int, ...]
-
-
-def natural_of(power: Power, leaning: FloatArray, precision: FloatArray) -> FloatArray:
-    """(P mean)_i for x_i, -P_ii / 2 for x_i^2, -P_ij for x_i x_j; `leaning` is P mean."""
-    if len(power) == 1:
-        return np.asarray(leaning[..., power[0]])
-    i, j = power
-    return np.asarray(precision[..., i, j] * (-0.5 if i == j else -1.0))
-
-
-def mean_of(power: Power, mean: FloatArray, covariance: FloatArray) -> FloatArray:
-    """E[x_i] = m_i, E[x_i x_j] = m_i m_j + c_ij."""
-    if len(power) == 1:
-        return np.asarray(mean[..., power[0]])
-    i, j = power
-    return np.asarray(mean[..., i] * mean[..., j] + covariance[..., i, j])
-
-
-def covariance_of(one: Power, other: Power, mean: FloatArray, covariance: FloatArray) -> FloatArray:
-    """Cov(x_i, x_k) = c_ik, Cov(x_i x_j, x_k) = m_i c_jk + m_j c_ik, and so on for two pairs.
-
-    >>> covariance_of((0, 0), (0, 0), np.array([[3.0]]), np.array([[[2.0]]])).tolist()      # 4 m^2 c + 2 c^2
-    [80.0]
-    """
-    total = np.zeros(mean.shape[:-1])
-    for a in range(len(one)):
-        for b in range(len(other)):
-            left = [*one[:a], *one[a + 1 :], *other[:b], *other[b + 1 :]]
-            total = total + covariance[..., one[a], other[b]] * np.prod(mean[..., left], axis=-1)
-    if len(one) == len(other) == 2:
-        (i, j), (k, m) = one, other
-        total = total + covariance[..., i, k] * covariance[..., j, m] + covariance[..., i, m] * covariance[..., j, k]
-    return np.asarray(total)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 
 from bayeswise.families.arithmetic.stable_functions import gap_between, mean_between
-from bayeswise.families.continuous.multivariate_normal import NormalInverseWishart
+from bayeswise.families.continuous.normal_inverse_wishart import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError, TooFewRowsError

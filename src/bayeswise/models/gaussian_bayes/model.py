@@ -13,7 +13,7 @@ import numpy as np
 from bayeswise.engines import Request
 from bayeswise.explanations.account import Account, Contribution
 from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_gamma_ratio
-from bayeswise.families.continuous.multivariate_normal import NormalInverseWishart
+from bayeswise.families.continuous.normal_inverse_wishart import NormalInverseWishart
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, NonFiniteError, NotFittedError, SchemaError

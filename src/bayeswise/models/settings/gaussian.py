@@ -12,7 +12,7 @@ from bayeswise.models.settings.declaration import Settings, setting
 from bayeswise.render.labels import Label
 
 if TYPE_CHECKING:
-    from bayeswise.families.continuous.multivariate_normal import NormalInverseWishart
+    from bayeswise.families.continuous.normal_inverse_wishart import NormalInverseWishart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class GaussianBayesSettings(Settings):
     @staticmethod
     def later_types() -> dict[str, Any]:
         """The classes that this module does not import."""
-        from bayeswise.families.continuous.multivariate_normal import NormalInverseWishart
+        from bayeswise.families.continuous.normal_inverse_wishart import NormalInverseWishart
 
         return {"NormalInverseWishart": NormalInverseWishart}
 
