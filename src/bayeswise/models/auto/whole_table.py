@@ -14,7 +14,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import IntArray
 from bayeswise.foundation.errors import FitError
-from bayeswise.models.regression.row_blocks import mixed_bits, odd_factors, row_hashes
+from bayeswise.models.row_order import mixed_bits, odd_factors, row_hashes
 from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema

@@ -3,7 +3,7 @@
 learning.py          from a table to a regression of classes
 linear_learning.py   from a table to a regression of a number
 features.py          numbers, and indicators of categories; how much memory they take
-row_blocks.py        sweeps in blocks on threads, in an order that depends on the cells alone
+row_blocks.py        sweeps in blocks on threads
 regression_model.py  what regressions of a number have in common, and why this number
 linear.py            Gaussian noise, from exact moments
 glm.py               other likelihoods, by iteration

@@ -19,7 +19,7 @@ from bayeswise.foundation.errors import SchemaError, SupportError
 from bayeswise.models.regression.features import Features, refuse_extreme
 from bayeswise.models.regression.predictive import Predictive
 from bayeswise.models.regression.regression_model import FoundModel, RegressionFacts
-from bayeswise.models.regression.row_blocks import Rows, in_own_order
+from bayeswise.models.regression.row_blocks import Rows
 from bayeswise.models.regression.solving.exact_sums import (
     MOST_WEIGHTS,
     SLOPES,
@@ -38,6 +38,7 @@ from bayeswise.models.regression.solving.newton import (
 )
 from bayeswise.models.regression.solving.normal_equations import SPREADS
 from bayeswise.models.regression.solving.robust import ROUGH, TIGHT, Iterated, fit_robust
+from bayeswise.models.row_order import in_own_order
 from bayeswise.models.settings.regression import LinearSettings
 from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.store.fields import added_later

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bayeswise import _kernels
-from bayeswise.models.regression.row_blocks import in_own_order, mixed_bits, odd_factors, row_hashes
+from bayeswise.models.row_order import in_own_order, mixed_bits, odd_factors, row_hashes
 
 
 def hashes_in_numpy(matrix: Any, target: Any) -> Any:

@@ -16,8 +16,9 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.models.regression.row_blocks import Rows, row_hashes
+from bayeswise.models.regression.row_blocks import Rows
 from bayeswise.models.regression.solving.newton import Point, intercepts_of
+from bayeswise.models.row_order import row_hashes
 from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.statistics.protocol import Additive, Weights
 

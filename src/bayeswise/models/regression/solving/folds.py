@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
-from bayeswise.models.regression.row_blocks import row_hashes
+from bayeswise.models.row_order import row_hashes
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
 

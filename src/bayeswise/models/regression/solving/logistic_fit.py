@@ -16,7 +16,7 @@ from bayeswise.engines.local import MOST_ENTRIES
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.models.regression.features import Features, refuse_no_room
-from bayeswise.models.regression.row_blocks import Rows, in_own_order
+from bayeswise.models.regression.row_blocks import Rows
 from bayeswise.models.regression.solving.exact_sums import MOST_WEIGHTS, ExactLoss, RowSums, are_many
 from bayeswise.models.regression.solving.folds import SCALES, dealt, least_loss
 from bayeswise.models.regression.solving.newton import (
@@ -28,6 +28,7 @@ from bayeswise.models.regression.solving.newton import (
     scale_by_evidence,
 )
 from bayeswise.models.regression.solving.softmax import FLAT, ClassLoss, SoftmaxLoss, refuse_separated
+from bayeswise.models.row_order import in_own_order
 from bayeswise.models.settings.regression import LogisticSettings
 
 if TYPE_CHECKING:

@@ -17,10 +17,11 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArr
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.regression.features import Features, refuse_extreme
-from bayeswise.models.regression.row_blocks import SPREADS, mixed_bits, odd_factors
+from bayeswise.models.regression.row_blocks import SPREADS
 from bayeswise.models.regression.solving.folds import dealt_in
 from bayeswise.models.regression.solving.logistic_fit import LogisticFit, fit_many_columns
 from bayeswise.models.regression.solving.many_columns import ManyColumnsLoss, WideRows
+from bayeswise.models.row_order import mixed_bits, odd_factors
 from bayeswise.models.settings.regression import LogisticSettings
 
 

@@ -21,8 +21,9 @@ from bayeswise.foundation.threads import scipy_linalg
 from bayeswise.models.regression.features import Features, entries_of_moments, is_wide, refuse_no_room
 from bayeswise.models.regression.predictive import Predictive, within_floats
 from bayeswise.models.regression.regression_model import FoundModel, RegressionFacts, evidence_of_learned_rows
-from bayeswise.models.regression.row_blocks import Rows, in_own_order
+from bayeswise.models.regression.row_blocks import Rows
 from bayeswise.models.regression.solving.normal_equations import ScaleEvidence, log_evidence_of
+from bayeswise.models.row_order import in_own_order
 from bayeswise.models.settings.regression import LinearSettings
 from bayeswise.store.fields import added_later, stored_field
 from bayeswise.tables.batch import Batch
