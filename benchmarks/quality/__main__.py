@@ -14,6 +14,7 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from benchmarks.quality.development import DEVELOPMENT, NONLINEAR, SHARP, WIDE
+from benchmarks.quality.few_rows import FEW_ROWS
 from benchmarks.quality.games import GAMES
 from benchmarks.quality.measures import MEASURES, cost_table, critical_difference, mean_ranks, measured
 from benchmarks.quality.methods import MORE_PEERS, PEERS, ours, peers, tuned_threshold
@@ -28,6 +29,7 @@ SETS = {
     "sharp": SHARP,
     "games": GAMES,
     "wide": WIDE,
+    "few-rows": FEW_ROWS,
     "reporting": REPORTING,
 }
 Measured = dict[str, dict[str, float]]  # by method and measure
@@ -80,7 +82,13 @@ def folds_of(table: Table, n_folds: int, seed: int) -> Iterator[tuple[np.ndarray
 
 
 def evaluated(
-    table: Table, train: np.ndarray, test: np.ndarray, *, with_ours: bool = True, names_of_peers: Sequence[str]
+    table: Table,
+    train: np.ndarray,
+    test: np.ndarray,
+    *,
+    with_ours: bool = True,
+    names_of_peers: Sequence[str],
+    trials: Path | None = None,
 ) -> Measured:
     """All measures of ours and of some peers on one fold."""
     frame, y = table
@@ -89,7 +97,7 @@ def evaluated(
     parts = frame.iloc[train].reset_index(drop=True), y.iloc[train].reset_index(drop=True)
     test_rows = frame.iloc[test].reset_index(drop=True)
     truth = np.array([states.index(label) for label in y.iloc[test]])
-    posteriors = ours(*parts, test_rows, states) if with_ours else {}
+    posteriors = ours(*parts, test_rows, states, trials) if with_ours else {}
     posteriors |= peers(*parts, test_rows, states, names_of_peers)
     found = {name: measured(posterior, truth, states.index(rare)) for name, posterior in posteriors.items()}
     if TUNED in names_of_peers and len(states) == 2:
@@ -180,10 +188,12 @@ def run(
     tell: Callable[[str], None],
     kept: Kept | None = None,
     only: str | None = None,
+    trials: Path | None = None,
 ) -> Scores:
     """All methods on all tables, fold by fold of all tables: a run that was stopped has seen each of them.
 
     `only` "ours" or "peers" are learned, beside what is kept of the others; peers that are kept are not learned again.
+    `trials` is a folder that keeps our candidates, so that other ways to weigh them are compared without learning.
     """
     kept = kept or Kept(None)
     made = {name: make() for name, make in tables.items()}
@@ -197,7 +207,7 @@ def run(
                 if not with_ours and not [peer for peer in missing if peer != TUNED]:
                     continue
                 began = time.process_time()
-                found = evaluated(table, *folds[name][fold], with_ours=with_ours, names_of_peers=missing)
+                found = evaluated(table, *folds[name][fold], with_ours=with_ours, names_of_peers=missing, trials=trials)
                 others = {each: by for each, by in before.items() if not with_ours or _is_peer(each)}
                 kept.keep(name, seed, fold, found | others)
                 tell(f"{name}, seed {seed}, fold {fold}: {time.process_time() - began:.0f} s of CPU")
@@ -221,6 +231,9 @@ def main() -> None:
     )
     parser.add_argument("--keep", metavar="FILE", help="keep the figures of each fold there, and go on from those kept")
     parser.add_argument(
+        "--trials", type=Path, metavar="FOLDER", help="keep what our candidates learn there, and weigh what is kept"
+    )
+    parser.add_argument(
         "--only", choices=("ours", "peers"), help="learn only these, and take what --keep has of the others"
     )
     parser.add_argument("--only-kept", action="store_true", help="show the figures that are kept, and learn nothing")
@@ -239,6 +252,7 @@ def main() -> None:
                 tell=lambda text: print(text, flush=True),
                 kept=kept,
                 only=args.only,
+                trials=args.trials,
             )
     if args.only != "peers":
         print(*lines_of(scores), sep="\n")

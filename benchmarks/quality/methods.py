@@ -4,40 +4,25 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from benchmarks.quality.trials import tried_on
+
 FloatArray = np.ndarray
 Posteriors = dict[str, FloatArray]
 
 
-def ours(train: pd.DataFrame, y: pd.Series, test: pd.DataFrame, states: list[str]) -> Posteriors:
-    """auto, the single member that `choose="best"` keeps, and each member by itself."""
-    from bayeswise.models.auto.candidates import CANDIDATES
-    from bayeswise.models.auto.learning import tried
-    from bayeswise.models.from_table import schema_for
-    from bayeswise.models.settings.auto import AutoSettings
-    from bayeswise.posteriors.calibration_maps import AsItIs
-    from bayeswise.tables.encoding.encoder import Encoder
-    from bayeswise.tables.source import open_source
-
-    source = open_source(train.assign(y=y.to_numpy()))
-    schema = schema_for(source, "y", None, {})
-    trials = tried(list(Encoder(schema, learning=True).batches(source)), schema)
-    model, best = (trials.weighed(AutoSettings(choose=choose)) for choose in ("stack", "best"))
-    found = {"auto": model.predict_proba(test)}
-    found["auto, not calibrated"] = replace(model, calibration=AsItIs()).predict_proba(test)
-    (batch,) = list(model.batches(test))
-    learned = {trial.candidate.name: trial.member for trial in trials.done}
-    for candidate in CANDIDATES:
-        if candidate.name in learned:
-            found[candidate.name] = np.exp(learned[candidate.name].log_posterior(batch, model.classes))
-    found["best single"] = best.predict_proba(test)
-    order = [model.classes.index(state) for state in states]
-    return {name: posterior[:, order] for name, posterior in found.items()}
+def ours(
+    train: pd.DataFrame, y: pd.Series, test: pd.DataFrame, states: list[str], folder: Path | None = None
+) -> Posteriors:
+    """auto, the single member that `choose="best"` keeps, and each member by itself; `folder` keeps the candidates."""
+    found = tried_on(train, y, test, folder)
+    order = [found.classes.index(state) for state in states]
+    return {name: posterior[:, order] for name, posterior in found.posteriors().items()}
 
 
 def peers(train: pd.DataFrame, y: pd.Series, test: pd.DataFrame, states: list[str], names: Sequence[str]) -> Posteriors:

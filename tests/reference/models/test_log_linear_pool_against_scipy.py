@@ -9,16 +9,17 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 from scipy.special import log_softmax
 
-from bayeswise.foundation.arrays import FloatArray, IntArray
-from bayeswise.models.auto.pooling import PULL, LogLinear, pooled
+from bayeswise.foundation.arrays import FloatArray
+from bayeswise.models.auto.pooling import PULL, PULL_OF_POWER, LogLinear, pooled, smoothed
 
 
-def objective(v: FloatArray, evidence: FloatArray, base: FloatArray, truth: IntArray, mass: FloatArray) -> float:
-    log_p = log_softmax(base + np.tensordot(v, evidence, axes=1), axis=1)[np.arange(len(truth)), truth]
-    return float((mass * log_p).sum() - PULL * len(v) * ((v - 1.0 / len(v)) ** 2).sum())
+def objective(v: FloatArray, evidence: FloatArray, base: FloatArray, target: FloatArray) -> float:
+    log_p = log_softmax(base + np.tensordot(v, evidence, axes=1), axis=1)
+    pulled = PULL * len(v) * ((v - 1.0 / len(v)) ** 2).sum() + PULL_OF_POWER * (v.sum() - 1.0) ** 2
+    return float((target * log_p).sum() - pulled)
 
 
-Given = tuple[FloatArray, FloatArray, IntArray, FloatArray]
+Given = tuple[FloatArray, FloatArray, FloatArray]
 
 
 def rows_of(seed: int, n_members: int, n_rows: int, n_states: int) -> Given:
@@ -29,7 +30,8 @@ def rows_of(seed: int, n_members: int, n_rows: int, n_states: int) -> Given:
     heard = np.eye(n_states)[truth] + g.normal(size=(n_members, n_rows, n_states))  # its own log-likelihood
     heard[-1] = g.normal(size=(n_rows, n_states)) * 3.0
     base = np.log(shares)
-    return log_softmax(base + heard, axis=2) - base, base, truth, g.integers(1, 4, n_rows).astype(float)
+    target = smoothed(truth, g.integers(1, 4, n_rows).astype(float), shares, mistakes=0.5)
+    return log_softmax(base + heard, axis=2) - base, base, target
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -41,7 +43,7 @@ def test_weights_are_those_of_a_general_solver(seed: int) -> None:
     ).x
     assert found == pytest.approx(solved, abs=1e-4)
     assert gap < 1e-9
-    assert objective(found, *rows) >= objective(solved, *rows) - gap * rows[3].sum() - 1e-12
+    assert objective(found, *rows) >= objective(solved, *rows) - gap * rows[2].sum() - 1e-12
 
 
 @given(st.integers(0, 10_000), st.integers(1, 8), st.integers(0, 50), st.integers(1, 5))
@@ -51,16 +53,16 @@ def test_the_gap_bounds_what_any_other_weights_gain(seed: int, n_members: int, n
     assert (found >= 0.0).all() and gap < 1e-9
     value = objective(found, *rows)
     for other in np.random.default_rng(seed).exponential(1.0 / n_members, (5, n_members)):
-        assert objective(other, *rows) <= value + (gap + 1e-9) * max(rows[3].sum(), 1.0)
+        assert objective(other, *rows) <= value + (gap + 1e-9) * max(rows[2].sum(), 1.0)
 
 
-def test_members_with_different_reasons_are_surer_together() -> None:
+def test_members_with_different_reasons_are_more_confident_together() -> None:
     found, _ = pooled(*rows_of(1, 4, 2_000, 2))
     assert found[:3] == pytest.approx(1.0, abs=0.2)  # what three hear, each by itself, adds up
     assert found[3] < 0.1
 
 
-def test_copies_of_one_member_are_not_surer_together() -> None:
+def test_copies_of_one_member_are_not_more_confident_together() -> None:
     evidence, *others = rows_of(2, 2, 2_000, 3)
     found, _ = pooled(evidence[[0, 0, 0]], *others)
     assert found.sum() == pytest.approx(pooled(evidence[:1], *others)[0].sum(), abs=0.01)
@@ -68,10 +70,28 @@ def test_copies_of_one_member_are_not_surer_together() -> None:
 
 
 def test_a_row_of_weight_two_is_two_rows() -> None:
-    evidence, base, truth, _ = rows_of(3, 3, 40, 3)
+    evidence, base, target = rows_of(3, 3, 40, 3)
     twice = np.append(np.arange(40), np.arange(10))
-    weighted = pooled(evidence, base, truth, np.where(np.arange(40) < 10, 2.0, 1.0))[0]
-    assert pooled(evidence[:, twice], base, truth[twice], np.ones(50))[0] == pytest.approx(weighted, abs=1e-6)
+    weighted = pooled(evidence, base, target * np.where(np.arange(40) < 10, 2.0, 1.0)[:, None])[0]
+    assert pooled(evidence[:, twice], base, target[twice])[0] == pytest.approx(weighted, abs=1e-6)
+
+
+@pytest.mark.parametrize("mistakes", [0.0, 0.1, 2.0])
+def test_mistakes_to_come_are_as_many_as_given_and_as_frequent_as_their_classes(mistakes: float) -> None:
+    truth, weights, frequencies = np.array([0, 0, 1, 2]), np.array([1.0, 2.0, 1.0, 4.0]), np.array([0.5, 0.3, 0.2])
+    target = smoothed(truth, weights, frequencies, mistakes)
+    others = np.where(np.arange(3) == truth[:, None], 0.0, target)
+    assert others.sum() == pytest.approx(mistakes, abs=1e-12)
+    assert target[np.arange(4), truth].tolist() == weights.tolist()
+    assert others[0, 1] * 0.2 == pytest.approx(others[0, 2] * 0.3)
+
+
+def test_rows_without_a_mistake_do_not_ask_for_all_the_confidence_there_is() -> None:
+    evidence = np.log(np.array([[[0.99, 0.01]] * 40]) / 0.5)
+    seen = np.tile([1.0, 0.0], (40, 1))
+    allowed = smoothed(np.zeros(40, dtype=np.int64), np.ones(40), np.array([0.5, 0.5]), mistakes=0.1)
+    base = np.log([0.5, 0.5])
+    assert pooled(evidence, base, allowed)[0][0] < pooled(evidence, base, seen)[0][0]
 
 
 def test_members_that_say_nothing_leave_the_shares_of_the_classes() -> None:

@@ -1,30 +1,32 @@
-"""Members pooled in log space: what they say beyond the shares of the classes adds up, as left-out rows bear it out.
+"""Members pooled in log space: their evidence beyond the class frequencies adds up, as far as left-out rows confirm it.
 
     log p(s) = b(s) + power sum_k w_k (log q_k(s) - b(s)) + constant
 
-with b the log share of a class, and q_k = (1 - least) p_k + least / n_states. A weighted mean of posteriors
-(stacking.py) is never surer than its surest member. Members that give different reasons for the same answer should be
-surer together, and the power says by how much. The share `least` of the uniform distribution, which shares of classes
-have too, keeps a single member from a veto.
+with b the log frequency of a class, and q_k = (1 - least) p_k + least / n_states. A weighted mean of posteriors
+(stacking.py) is never more confident than its most confident member. Members that have different reasons for the same
+answer should be more confident together, and the power says by how much. The share `least` of the uniform distribution,
+which class frequencies have too, keeps a single member from a veto.
 
-With v_k = power w_k and m_r the weight of row r, the weights maximise
+With v_k = power w_k and t_rs the weight of state s in row r (`smoothed`: the row's own for its true class, and a tiny
+one for the others), the weights maximise
 
-    f(v) = sum_r m_r log p(true class of r) - PULL K sum_k (v_k - 1 / K)^2,      v_k >= 0
+    f(v) = sum_rs t_rs log p_r(s) - PULL K sum_k (v_k - 1 / K)^2 - PULL_OF_POWER (sum_k v_k - 1)^2,      v_k >= 0
 
-The second term draws the K weights towards equal ones, which sum to a power of 1. f is concave, and no other weights
-are better by more than sum_k max(g_k d - PULL K d^2) over d >= -v_k, where g is the slope of f: the certificate.
+The second term draws the K weights towards equal ones, the third the power towards 1. f is concave, and no other
+weights are better by more than sum_k max(g_k d - PULL K d^2) over d >= -v_k, where g is the slope of f: the certificate.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
+from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.posteriors.normalise import log_posterior
 
 PULL = 0.3  # nats for each member whose weight is 1 / sqrt(K) away from 1 / K
+PULL_OF_POWER = 3.0  # nats of a power of 2, which left-out rows without a mistake would always ask for
 _STEPS = 100
 _ENOUGH = 1e-10  # the certificate for each row, in nats
 
@@ -73,20 +75,35 @@ def least_share(row_weights: FloatArray) -> float:
     return float(1.0 / max(float(row_weights.sum()), 2.0) ** 2)
 
 
-def pooled(
-    evidence: FloatArray, base: FloatArray, truth: IntArray, row_weights: FloatArray, *, pull: float = PULL
-) -> tuple[FloatArray, float]:
+def smoothed(truth: IntArray, row_weights: FloatArray, frequencies: FloatArray, mistakes: float) -> FloatArray:
+    """(n_rows, n_states) the weight of each state: the row's own for its true class, and mistakes to come for others.
+
+    `mistakes` of them are spread over all rows, and in a row over its other classes by their frequency.
+
+    >>> smoothed(np.array([0, 1]), np.ones(2), np.array([0.5, 0.3, 0.2]), mistakes=0.1).round(3).tolist()
+    [[1.0, 0.03, 0.02], [0.036, 1.0, 0.014]]
+    """
+    is_own = np.arange(len(frequencies)) == truth[:, None]
+    others = np.where(is_own, 0.0, frequencies)
+    others /= np.maximum(others.sum(axis=1, keepdims=True), 1e-300)
+    share = mistakes / max(float(row_weights.sum()), 1e-300)
+    return np.asarray(row_weights[:, None] * np.where(is_own, 1.0, share * others))
+
+
+def pooled(evidence: FloatArray, base: FloatArray, target: FloatArray) -> tuple[FloatArray, float]:
     """(n_members,) power times weights for (n_members, n_rows, n_states) log q - b of rows left out; the certificate.
 
-    >>> different_reasons = np.log(np.array([[[0.8, 0.2]] * 50, [[0.7, 0.3]] * 50]))
-    >>> weights, _ = pooled(different_reasons, np.zeros(2), np.array([0] * 46 + [1] * 4), np.ones(50))
+    `target` has the (n_rows, n_states) weights of states.
+
+    >>> different_reasons = np.log(np.array([[[0.8, 0.2]] * 100, [[0.7, 0.3]] * 100]))
+    >>> weights, _ = pooled(different_reasons, np.zeros(2), np.array([[1.0, 0.0]] * 92 + [[0.0, 1.0]] * 8))
     >>> p = np.exp(weights @ different_reasons[:, 0])
-    >>> (p / p.sum()).round(1).tolist()  # surer than each, as 46 of 50 rows say
+    >>> (p / p.sum()).round(1).tolist()  # more confident than each, as 92 of 100 rows confirm
     [0.9, 0.1]
     """
-    problem = _Problem.of(evidence, base, truth, row_weights, pull)
+    problem = _Problem.of(evidence, base, target)
     at = np.full(len(evidence), 1.0 / len(evidence))
-    total = max(float(row_weights.sum()), 1.0)
+    total = max(float(target.sum()), 1.0)
     log_p = problem.log_pool(at)
     for _ in range(_STEPS):
         slope, curvature = problem.slope_and_curvature(at, log_p)
@@ -104,16 +121,15 @@ def pooled(
 class _Problem:
     evidence: FloatArray  # (n_members, n_rows, n_states)
     base: FloatArray  # (n_states,)
-    own: FloatArray  # (n_members, n_rows) the evidence of the true class
-    is_own: BoolArray  # (n_rows, n_states)
-    mass: FloatArray  # (n_rows,)
+    target: FloatArray  # (n_rows, n_states)
+    mass: FloatArray  # (n_rows,) the sums of these
+    gain: FloatArray  # (n_members,) the evidence for what is to be predicted
     stiffness: float  # the quadratic term for each member
 
     @classmethod
-    def of(cls, evidence: FloatArray, base: FloatArray, truth: IntArray, mass: FloatArray, pull: float) -> _Problem:
-        n_members, n_rows, n_states = evidence.shape
-        own = evidence[:, np.arange(n_rows), truth]
-        return cls(evidence, base, own, np.arange(n_states) == truth[:, None], mass, pull * n_members)
+    def of(cls, evidence: FloatArray, base: FloatArray, target: FloatArray) -> _Problem:
+        gain = np.array([float((each * target).sum()) for each in evidence])
+        return cls(evidence, base, target, target.sum(axis=1), gain, PULL * len(evidence))
 
     def log_pool(self, at: FloatArray) -> FloatArray:
         """(n_rows, n_states)"""
@@ -123,19 +139,21 @@ class _Problem:
         return log_posterior(mixed)
 
     def value(self, at: FloatArray, log_p: FloatArray) -> float:
-        return float((self.mass * log_p[self.is_own]).sum() - self.stiffness * ((at - 1.0 / len(at)) ** 2).sum())
+        pulled = self.stiffness * ((at - 1.0 / len(at)) ** 2).sum() + PULL_OF_POWER * (at.sum() - 1.0) ** 2
+        return float((self.target * log_p).sum() - pulled)
 
     def slope_and_curvature(self, at: FloatArray, log_p: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(n_members,) and (n_members, n_members)"""
         p = np.exp(log_p)
         mean = (self.evidence * p).sum(axis=2)  # (n_members, n_rows)
-        slope = ((self.own - mean) * self.mass).sum(axis=1) - 2.0 * self.stiffness * (at - 1.0 / len(at))
+        pulled = 2.0 * self.stiffness * (at - 1.0 / len(at)) + 2.0 * PULL_OF_POWER * (at.sum() - 1.0)
         away = (self.evidence - mean[:, :, None]) * np.sqrt(self.mass[:, None] * p)
         away = away.reshape(len(at), -1)
-        return np.asarray(slope), away @ away.T + 2.0 * self.stiffness * np.eye(len(at))
+        curvature = away @ away.T + 2.0 * self.stiffness * np.eye(len(at)) + 2.0 * PULL_OF_POWER
+        return np.asarray(self.gain - (mean * self.mass).sum(axis=1) - pulled), curvature
 
     def gap(self, at: FloatArray, slope: FloatArray) -> float:
-        """By how much any other weights could be better: the rows' part of f lies below its tangent."""
+        """By how much any other weights could be better: f lies below its tangent, less one of its quadratic terms."""
         away = np.maximum(slope / (2.0 * self.stiffness), -at)
         return float((slope * away - self.stiffness * away**2).sum())
 

@@ -4,8 +4,9 @@ With p_rk what member k says of the true class of row r, which it never saw, and
 
     f(w) = sum_r m_r log(sum_k w_k p_rk) + (pull / K) sum_k log w_k,      w_k > 0, sum_k w_k = 1
 
-`pull` pseudo-rows, shared by the K members, draw the weights towards equal ones, so that few rows do not chase noise. f
-is concave and self-concordant: Newton steps end at the one maximum from any start. How far any other weights could be
+`pull` pseudo-rows, shared by the K members, draw the weights towards equal ones, so that few rows do not chase noise.
+Every row stands there twice: with its true class, and with all others together and a tiny weight (`with_mistakes`). f is
+concave and self-concordant: Newton steps end at the one maximum from any start. How far any other weights could be
 above is bounded without knowing them: f(v) - f(w) <= max_k df/dw_k - sum_k w_k df/dw_k, the duality gap, which is the
 certificate.
 """
@@ -20,7 +21,7 @@ from bayeswise.foundation.dataclass import dataclass
 PULL = 0.3  # pseudo-rows, shared by all members
 TOO_MUCH_WORSE = 3.0  # times the least log-loss: a candidate above has no part in the mixture
 UNPROVEN = 1.0  # nats of all rows together: less between two candidates proves nothing
-MISTAKES_TO_COME = 0.1  # that a single choice allows for beside those that were seen
+MISTAKES_TO_COME = 0.1  # pseudo-mistakes beside those that were seen, spread over all rows
 NEGLIGIBLE = 0.01  # of all weight: a member below is left out of the mixture
 NEGLIGIBLE_OF_MANY = 0.05  # where members are learned again from many rows, each has to be worth it
 _STEPS = 200
@@ -34,11 +35,6 @@ class Stacked:
 
     weights: FloatArray  # (n_members,)
     gap: float  # at most so many nats for each row below the maximum
-
-    @property
-    def certified(self) -> bool:
-        """Whether no other weights are better by more than rounding."""
-        return self.gap <= 10.0 * _ENOUGH
 
 
 def stacked(share_of_truth: FloatArray, row_weights: FloatArray, *, pull: float = PULL) -> Stacked:
@@ -70,27 +66,40 @@ def stacked(share_of_truth: FloatArray, row_weights: FloatArray, *, pull: float 
     return Stacked(at, problem.gap(at, slope) / total)
 
 
-def contenders(share_of_truth: FloatArray, row_weights: FloatArray) -> IntArray:
-    """The members whose log-loss is at most TOO_MUCH_WORSE times the least; the pull alone would weigh the others.
+def with_mistakes(share_of_truth: FloatArray, row_weights: FloatArray, least: float) -> tuple[FloatArray, FloatArray]:
+    """The rows, and each of them once more with all its other classes, MISTAKES_TO_COME of them in total.
 
-    A row counts with log(n) nats at most: where one member errs so much, the others of a mixture cover for it. Where
-    classes are apart, all losses are small and the least is that of the boldest member, so that UNPROVEN nats of all
-    rows together do not count.
+    Where no row was mistaken, the most confident weights would win whatever they are: nothing that was seen speaks
+    against them. `least` is the share of the uniform distribution in what a mistake is given.
+
+    >>> share, weights = with_mistakes(np.array([[1.0, 0.75]]), np.ones(2), 0.01)
+    >>> share.round(4).tolist(), weights.tolist()
+    ([[1.0, 0.75, 0.005, 0.2525]], [1.0, 1.0, 0.05, 0.05])
+    """
+    mistaken = (1.0 - least) * np.maximum(1.0 - share_of_truth, 0.0) + 0.5 * least
+    rare = row_weights * (MISTAKES_TO_COME / max(float(row_weights.sum()), 1e-300))
+    return np.concatenate([share_of_truth, mistaken], axis=1), np.concatenate([row_weights, rare])
+
+
+def contenders(share_of_truth: FloatArray, row_weights: FloatArray) -> IntArray:
+    """The members whose risk is at most TOO_MUCH_WORSE times the least; the pull alone would weigh the others.
+
+    UNPROVEN nats of all rows together do not count.
 
     >>> contenders(np.array([[0.9, 0.9, 0.9, 0.5], [0.6, 0.6, 0.6, 0.6], [0.2, 0.2, 0.2, 0.2]]), np.ones(4)).tolist()
     [0, 1]
-    >>> contenders(np.array([[0.99999], [0.99], [0.9]]).repeat(20, axis=1), np.ones(20)).tolist()
+    >>> contenders(np.array([[0.99999], [0.99], [0.8]]).repeat(20, axis=1), np.ones(20)).tolist()
     [0, 1]
     """
-    losses = _bounded_losses(share_of_truth, row_weights)
-    return np.flatnonzero(losses <= TOO_MUCH_WORSE * losses.min() + UNPROVEN)
+    at_risk = risks(share_of_truth, row_weights)
+    return np.flatnonzero(at_risk <= TOO_MUCH_WORSE * at_risk.min() + UNPROVEN)
 
 
 def risks(share_of_truth: FloatArray, row_weights: FloatArray) -> FloatArray:
-    """(n_members,) the nats by which a single member is chosen: of all rows, and of a tenth of a mistake to come.
+    """(n_members,) the nats by which single members are compared: of all rows, and of a tenth of a mistake to come.
 
     A row counts with log(n) nats at most. A mistake costs what the member gives to all other classes, on average of the
-    rows: where none was seen, the least loss is that of the boldest member, and proves nothing.
+    rows: where none was seen, the least loss is that of the most confident member, and proves nothing.
 
     >>> risks(np.array([[0.9999999, 0.9999999], [0.97, 0.99]]), np.ones(2)).round(2).tolist()
     [1.61, 0.45]

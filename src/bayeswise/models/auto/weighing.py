@@ -1,7 +1,7 @@
-"""From what candidates say of rows that they never saw to a mixture: a pool, weights and a calibration.
+"""From the posteriors of left-out rows under all candidates to a mixture: a pool, weights and a calibration.
 
-Posteriors are averaged (stacking.py) or their logarithms are (pooling.py), whichever answers better where the weights
-have not seen the row, in five folds.
+Posteriors are averaged (stacking.py) or their logarithms are (pooling.py), whichever has the lower log-loss where the
+weights have not seen the row, in five folds.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.threads import algebra_on_one_thread
-from bayeswise.models.auto.pooling import LogLinear, least_share, pooled, with_least
-from bayeswise.models.auto.stacking import contenders, risks, stacked
+from bayeswise.models.auto.pooling import LogLinear, least_share, pooled, smoothed, with_least
+from bayeswise.models.auto.stacking import MISTAKES_TO_COME, contenders, risks, stacked, with_mistakes
 from bayeswise.posteriors.calibration import fit_calibration, turns
 from bayeswise.posteriors.calibration_maps import AsItIs, Calibration
 from bayeswise.posteriors.normalise import log_posterior
@@ -116,7 +116,7 @@ class LeftOutRows:
         own, mass = self.own[among][:, rows], self.row_weights[rows]
         kept = contenders(own, mass)
         while True:
-            found = stacked(own[kept], mass)
+            found = stacked(*with_mistakes(own[kept], mass, self._least))
             heavy = found.weights >= self.negligible
             if heavy.all() or len(kept) == 1:
                 return Mixture(among[kept], found.weights, None, found.gap)
@@ -126,8 +126,9 @@ class LeftOutRows:
         """Weights of their logarithms, by some rows; of posteriors, where no member is worth any."""
         mass = self.row_weights[rows]
         kept = among[contenders(self.own[among][:, rows], mass)]
+        target = smoothed(self.truth[rows], mass, np.exp(self._log_classes), MISTAKES_TO_COME)
         while True:
-            found, gap = pooled(self._evidence[kept][:, rows], self._base, self.truth[rows], mass)
+            found, gap = pooled(self._evidence[kept][:, rows], self._base, target)
             if not found.any():
                 return self._averaged(among, rows)
             heavy = found >= self.negligible * found.sum()

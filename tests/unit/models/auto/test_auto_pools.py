@@ -38,7 +38,7 @@ def posteriors_of_members(model: AutoModel, table: dict[str, list[str]]) -> Floa
     return np.stack([member.log_posterior(batch, model.classes) for member in model.members])
 
 
-def test_members_that_agree_are_surer_together(model: AutoModel) -> None:
+def test_members_that_agree_are_more_confident_together(model: AutoModel) -> None:
     fresh = flags(300, 11)
     truth = [model.classes.index(label) for label in fresh["y"]]
     averaged = replace(model, pool=None)
