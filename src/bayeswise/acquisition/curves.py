@@ -11,7 +11,7 @@ import numpy as np
 from bayeswise.acquisition.learner import RANDOM_SHARE, ActiveLearner
 from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
 from bayeswise.acquisition.pool_beliefs import BeliefsOfFewRows, beliefs_of
-from bayeswise.acquisition.queries import refuse_below
+from bayeswise.foundation.arguments import whole_number
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
@@ -155,7 +155,8 @@ def learning_curves(
     (3, 5)
     """
     names = _strategies(strategies)
-    refuse_below(1, n_labels=n_labels, n_seeds=n_seeds)
+    whole_number(n_labels, "n_labels")
+    whole_number(n_seeds, "n_seeds")
     _refuse_unless_share(test_share)
     source = open_source(table)
     truth = oracle_of(source, target)

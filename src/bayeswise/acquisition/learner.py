@@ -10,9 +10,10 @@ import numpy as np
 from bayeswise.acquisition.choosing import STRATEGIES, Chooser, Likeness, expected_savings, least_costs
 from bayeswise.acquisition.pool import VARIANCE_FLOOR, Pool
 from bayeswise.acquisition.pool_risk import EVERY, Gain, Risk, Step, estimated, gain_of_asking, left_out_of
-from bayeswise.acquisition.queries import Query, asking_action, refuse_below, refuse_unless_share
+from bayeswise.acquisition.queries import Query, asking_action, refuse_unless_share
 from bayeswise.acquisition.teaching import TaughtModel
 from bayeswise.decisions.costs.costs import Costs
+from bayeswise.foundation.arguments import whole_number
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, ParameterError
 from bayeswise.render.labels import refuse_unknown
@@ -62,8 +63,8 @@ class ActiveLearner(TaughtModel):
         refuse_unknown(strategy, STRATEGIES, "there is no strategy")
         if random_share != "auto":
             refuse_unless_share(random_share=random_share)
-        refuse_below(1, n_candidates=n_candidates)
-        refuse_below(0, seed=seed)
+        whole_number(n_candidates, "n_candidates")
+        whole_number(seed, "seed", 0)
         super().__init__(model)
         self.costs = Costs.of(costs, self.classes)
         if not self.costs.constant:
@@ -162,7 +163,7 @@ class ActiveLearner(TaughtModel):
 
         Several rows at once differ from each other, unless `diverse` is False.
         """
-        refuse_below(1, n=n)
+        whole_number(n, "n")
         queries = self._chosen(n, diverse, self.random_share)
         self._pending = {query.row: query for query in queries}
         return queries

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -107,10 +106,3 @@ def refuse_unless_share(**given: Any) -> None:
     for name, share in given.items():
         if not (isinstance(share, int | float | np.number) and 0 <= share <= 1):
             raise ParameterError(f"{name} is {share!r}", fix="give a share from 0 to 1")
-
-
-def refuse_below(least: int, **given: Any) -> None:
-    """An error for settings that are not whole numbers from `least` on, by name."""
-    for name, number in given.items():
-        if isinstance(number, bool) or not isinstance(number, Integral) or number < least:
-            raise ParameterError(f"{name} is {number!r}", fix=f"give a whole number from {least} on")

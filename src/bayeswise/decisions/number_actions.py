@@ -8,6 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bayeswise.decisions.costs.cost_cells import plain_number
+from bayeswise.foundation.arguments import is_number
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import CostError, ParameterError
@@ -62,8 +63,7 @@ class Expectation:
 
     def _level_of(self, kink: Any) -> float:
         """P(y <= kink), kept away from 0 and 1; the middle where there is no kink."""
-        number = kink if isinstance(kink, int | float | np.integer) and not isinstance(kink, bool) else None
-        level = 0.5 if number is None else one_number(self.predictive.cdf(number))
+        level = one_number(self.predictive.cdf(kink)) if is_number(kink) else 0.5
         return float(np.clip(level, self.edges[1], self.edges[-2] - 2.0**-53)) if np.isfinite(level) else 0.5
 
     def _panels(self, edges: FloatArray) -> tuple[FloatArray, FloatArray]:

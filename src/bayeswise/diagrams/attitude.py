@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
+from bayeswise.foundation.arguments import is_number
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import CostError, TooLargeError
@@ -133,8 +134,7 @@ def checked_attitude(given: Any) -> Attitude | None:
 
 
 def _number(value: Any, what: str) -> float:
-    plain = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not plain or not math.isfinite(value):
+    if not is_number(value) or not math.isfinite(value):
         raise CostError(f"{what} must be a finite number; found {value!r:.80}", fix="write a number")
     return float(value)
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from bayeswise.diagrams.nodes import Utility
+from bayeswise.foundation.arguments import is_number
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import CostError, ParameterError
@@ -42,8 +43,7 @@ class Attribute:
             given = getattr(self, field)
             if given is None and field != "weight":
                 continue
-            plain = isinstance(given, int | float | np.integer | np.floating) and not isinstance(given, bool)
-            if not plain or not math.isfinite(given):
+            if not is_number(given) or not math.isfinite(given):
                 what = f"the {field} of the attribute {self.name!r} must be a finite number; found {given!r:.80}"
                 raise CostError(what, fix="write a number")
             object.__setattr__(self, field, float(given))

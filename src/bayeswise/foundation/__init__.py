@@ -1,6 +1,7 @@
 """The ground: errors, array types, log space, exact sums and files that are written whole.
 
 errors.py          everything that can go wrong, as a tree
+arguments.py       numbers that calls are given, checked
 arrays.py          array types named by what they hold
 logspace.py        sums and logarithms of probabilities without leaving log space
 exact.py           arrays of exact sums, an abelian group to the last bit

@@ -1,11 +1,11 @@
-"""What calls of networks are given: names of nodes, states by node, whole numbers and seeds, checked once."""
+"""What calls of networks are given: names of nodes, states by node and seeds, checked once."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from numbers import Integral
 from typing import Any
 
+from bayeswise.foundation.arguments import whole_number
 from bayeswise.foundation.errors import ParameterError
 
 
@@ -63,17 +63,6 @@ def graph_of(given: Any) -> Mapping[str, tuple[str, ...]]:
         if not isinstance(name, str):
             raise ParameterError(f"a node has a text for a name; found {name!r:.80}", fix="give names of columns")
     return graph
-
-
-def whole_number(given: Any, what: str, least: int = 1) -> int:
-    """A count that is large enough.
-
-    >>> whole_number(3, "n_steps")
-    3
-    """
-    if isinstance(given, bool) or not isinstance(given, Integral) or given < least:
-        raise ParameterError(f"{what} is {given!r:.80}", fix=f"choose a whole number from {least} on")
-    return int(given)
 
 
 def seed_of(given: Any) -> int:

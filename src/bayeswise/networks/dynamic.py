@@ -15,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise.foundation.arguments import whole_number
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ImpossibleEvidenceError, NetworkError, ParameterError, TooLargeError
 from bayeswise.foundation.late import LateFunction
-from bayeswise.networks.arguments import names_of, whole_number
+from bayeswise.networks.arguments import names_of
 from bayeswise.networks.inference.distribution import Distribution
 from bayeswise.networks.inference.engine import Finding
 from bayeswise.networks.network import BeliefNetwork

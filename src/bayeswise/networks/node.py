@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from bayeswise.foundation.arguments import is_number
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import NetworkError, ParameterError, SchemaError, listed
@@ -85,13 +86,9 @@ def table_of(node: str, states: Vocabulary, parents: Sequence[tuple[str, Vocabul
         )
     if isinstance(given, Mapping) and parents:
         return _by_configuration(node, states, parents, given, n_rows)
-    if isinstance(given, Mapping) or (not parents and _is_number(given)):
+    if isinstance(given, Mapping) or (not parents and is_number(given)):
         return np.array([_row(node, states, given, "")])
     return _from_numbers(node, states, n_rows, given)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
 def _from_numbers(node: str, states: Vocabulary, n_rows: int, given: Any) -> FloatArray:
@@ -157,7 +154,7 @@ def _row(node: str, states: Vocabulary, given: Any, where: str) -> list[float]:
             lost = next(state for state, p in zip(states, row, strict=True) if p != p)
             raise NetworkError(f"the table of {node!r}{where} has no probability for {lost!r}", fix="add it")
         return _floats(node, row, where)
-    if _is_number(given):
+    if is_number(given):
         if len(states) != 2:
             raise NetworkError(
                 f"the table of {node!r}{where} is one number for {len(states)} states", fix="give one for each"

@@ -9,6 +9,7 @@ from fractions import Fraction
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
+from bayeswise.foundation.arguments import is_number
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
 from bayeswise.posteriors.prior import SUM_TOLERANCE
@@ -88,14 +89,13 @@ class JointTable:
         for cell, p in self.exact.items():
             value = label_of(function(**dict(zip(self.variables, cell, strict=True))))
             sums[value] = sums.get(value, Fraction()) + p
-        numeric = all(isinstance(value, int | float) and not isinstance(value, bool) for value in sums)
-        return JointTable([name], dict(sorted(sums.items())) if numeric else sums)
+        return JointTable([name], dict(sorted(sums.items())) if all(map(is_number, sums)) else sums)
 
     @property
     def is_numeric(self) -> bool:
         """Whether this is one variable whose levels are numbers."""
         cells = [cell[0] for cell in self.exact]
-        return len(self.variables) == 1 and all(isinstance(c, int | float) and not isinstance(c, bool) for c in cells)
+        return len(self.variables) == 1 and all(map(is_number, cells))
 
     def expectation(self, function: Callable[..., Any] | None = None) -> Fraction:
         """E[f] = sum of P f over the outcomes; without a function that of the one variable, which has numbers."""

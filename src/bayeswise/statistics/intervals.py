@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from bayeswise.foundation.arguments import is_number
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
@@ -144,7 +145,7 @@ def wilson(share: FloatArray, count: Any, level: float) -> tuple[FloatArray, Flo
 
 def check_level(level: float) -> None:
     """Refuse a confidence that is not a share, such as 95."""
-    if isinstance(level, bool) or not isinstance(level, int | float | np.number) or not 0.0 < level < 1.0:
+    if not is_number(level) or not 0.0 < level < 1.0:
         raise ParameterError(f"the level of confidence is {level!r}", fix="give a share such as 0.95")
 
 

@@ -137,5 +137,5 @@ def test_mistakes_in_files_are_reported_with_their_node(line: str, said: str, tm
 
 
 def test_starts_are_a_whole_number() -> None:
-    with pytest.raises(ParameterError, match="the search has 0 starts"):
+    with pytest.raises(ParameterError, match="starts is 0"):
         pigs().solve(starts=0)

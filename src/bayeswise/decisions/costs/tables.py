@@ -13,7 +13,7 @@ import numpy as np
 
 from bayeswise.decisions.costs.cost_cells import check_distinct, named, turned
 from bayeswise.decisions.costs.costs import Costs
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import FloatArray, plain
 from bayeswise.foundation.errors import CostError, SourceError
 from bayeswise.foundation.file_bytes import content_of, is_stream, name_of
 from bayeswise.store.parsing import check_toml
@@ -163,7 +163,7 @@ def _plain(cell: Any) -> Any:
     """A blank cell of a text file says nothing; a number in it is a formula without columns."""
     if isinstance(cell, str):
         return cell.strip() or None
-    return cell.item() if isinstance(cell, np.generic) else cell
+    return plain(cell)
 
 
 def numbers_of(table: Any, names: Sequence[str]) -> dict[str, FloatArray]:

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from bayeswise.decisions.decide import Decisions
+from bayeswise.foundation.arguments import is_number
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
@@ -56,8 +57,7 @@ def within_capacity(decisions: Decisions, at_most: Mapping[Any, float]) -> Limit
 
 
 def _count(action: Any, most: float, n_rows: int) -> int:
-    number = isinstance(most, int | float | np.integer | np.floating) and not isinstance(most, bool)
-    if not number or not most >= 0 or (isinstance(most, float) and most > 1.0):
+    if not is_number(most) or not most >= 0 or (isinstance(most, float) and most > 1.0):
         raise ParameterError(
             f"at most {most!r} rows may take {action!r}", fix="give a number of rows (5), or a share of them (0.05)"
         )

@@ -15,6 +15,7 @@ import numpy as np
 from bayeswise.decisions.costs.cost_cells import plain_number
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.explanations.class_densities import ClassDensities, check_distribution, shares_between
+from bayeswise.foundation.arguments import is_number
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
@@ -243,6 +244,6 @@ class ValueRule(Tabular):
 
 def _in_order(values: Any) -> tuple[Label, ...]:
     found = list(values)
-    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in found):
+    if all(map(is_number, found)):
         return tuple(sorted(found))
     return tuple(found)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from bayeswise.diagrams.nested import option_table
+from bayeswise.foundation.arguments import is_number
 from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
@@ -77,8 +78,7 @@ class Policy(Tabular):
         Near 0 it is the best option, of equal ones each alike; far above the differences of utilities every option is
         equally probable. Errors are rare where they are costly.
         """
-        plain = isinstance(temperature, int | float) and not isinstance(temperature, bool)
-        if not plain or not (math.isfinite(temperature) and temperature > 0.0):
+        if not is_number(temperature) or not (math.isfinite(temperature) and temperature > 0.0):
             raise ParameterError(
                 f"the temperature is {temperature!r}", fix="give a number above 0, in the unit of utilities"
             )

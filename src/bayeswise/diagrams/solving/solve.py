@@ -16,6 +16,7 @@ from bayeswise.diagrams.solving.products import ProductResponses
 from bayeswise.diagrams.solving.solution import Solution, network_under, policies_of
 from bayeswise.diagrams.solving.solver import LARGEST_STEP, Outcome, Solver, StepTooLargeError
 from bayeswise.foundation import directed_graph as graph
+from bayeswise.foundation.arguments import whole_number
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import BayeswiseError, ImpossibleEvidenceError, ParameterError, TooLargeError, listed
 from bayeswise.tables.schema.labels import Label
@@ -47,8 +48,7 @@ def solve(
     Plans are made once for each kind of question and kept with the diagram.
     """
     _refuse_recall(diagram, recall, exact)
-    if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
-        raise ParameterError(f"the search has {starts!r} starts", fix="give a whole number from 1 on")
+    whole_number(starts, "starts")
     codes: dict[str, int] = {}
     given: dict[str, Policy] = {}
     if evidence or policies:
@@ -119,10 +119,7 @@ def _best(
 def _refuse_recall(diagram: InfluenceDiagram, recall: int | None, exact: bool) -> None:
     if recall is None:
         return
-    if isinstance(recall, bool) or not isinstance(recall, int) or recall < 0:
-        raise ParameterError(
-            f"recall is {recall!r:.80}", fix="give the number of decisions that are recalled, from 0 on"
-        )
+    whole_number(recall, "recall", 0)
     if exact:
         raise ParameterError("a solution that recalls less is not exact", fix="leave out recall or exact=True")
     if diagram.forgets or not (diagram.attitude is None or isinstance(diagram.attitude, PiecewiseLinear)):

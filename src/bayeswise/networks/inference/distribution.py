@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise.foundation.arguments import whole_number
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
-from bayeswise.networks.arguments import by_node, soft_by_node, whole_number
+from bayeswise.networks.arguments import by_node, soft_by_node
 from bayeswise.networks.node import Evidence, Soft
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 

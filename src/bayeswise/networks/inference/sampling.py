@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswise.foundation import directed_graph as graph
+from bayeswise.foundation.arguments import whole_number
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import TooFewRowsError
 from bayeswise.foundation.logspace import log
-from bayeswise.networks.arguments import seed_of, whole_number
+from bayeswise.networks.arguments import seed_of
 from bayeswise.networks.inference.engine import Finding
 from bayeswise.networks.inference.estimate import Estimate
 from bayeswise.networks.inference.propagation import Messages, factors_of

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from bayeswise.foundation.arguments import whole_number
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.networks.arguments import by_node, graph_of, names_of, seed_of, whole_number
+from bayeswise.networks.arguments import by_node, graph_of, names_of, seed_of
 from bayeswise.networks.dynamic import BEFORE, DynamicNetwork, before
 from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import Edges, Progress, silent

@@ -21,6 +21,7 @@ from bayeswise.foundation import directed_graph as graph
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError, TooFewRowsError, TooLargeError, listed
+from bayeswise.networks.arguments import seed_of
 from bayeswise.networks.inference.distribution import Distribution
 from bayeswise.networks.inference.engine import Finding
 from bayeswise.networks.inference.estimate import Estimate
@@ -185,9 +186,7 @@ def configurations_of(network: MixedNetwork, part: Component) -> CodeArray:
 
 def sample(network: MixedNetwork, n_rows: int, seed: int) -> dict[str, Any]:
     """Each node drawn given its parents; the columns are in the order of the network."""
-    if seed < 0:
-        raise ParameterError(f"the seed is {seed}", fix="choose a whole number from 0 on")
-    generator = np.random.default_rng(seed)
+    generator = np.random.default_rng(seed_of(seed))
     codes = sample_codes(network.discrete, n_rows, generator)
     of_states = {network.place(name): codes[:, k] for k, name in enumerate(network.discrete.names)}
     columns: dict[int, FloatArray] = {}

@@ -15,7 +15,7 @@ from bayeswise.decisions.costs.decision_file import DecisionFile, decision_text
 from bayeswise.decisions.costs.tables import read_toml
 from bayeswise.decisions.costs.warnings import CostWarning
 from bayeswise.evaluation.evaluate import evaluation_of
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import FloatArray, plain
 from bayeswise.foundation.errors import BayeswiseError, CostError
 from bayeswise.models.base.table_model import leaves_rows_out
 from bayeswise.models.held_out import AS_IT_IS, HeldOut, held_out
@@ -207,7 +207,7 @@ def same_decisions(bench: Bench, request: EvaluateRequest) -> SameAs:
     if request.costs is not None:
         file = file or "decision.toml"
         costs, first = Code(repr(request.costs)), f"# when these costs are saved as {file}:\n"
-    states = [state.item() if isinstance(state, np.generic) else state for state in table_rows.known.states]
+    states = map(plain, table_rows.known.states)
     prior = dict(zip(states, table_rows.prior.tolist(), strict=True)) if table_rows.shifted else None
     if table_rows.has_truth:
         leave = "loo" if table_rows.known.how == "leave-one-out" else None

@@ -14,6 +14,7 @@ from bayeswise.decisions.policy.action_account import ActionAccount, action_name
 from bayeswise.evaluation.empty_columns import next_test_for
 from bayeswise.explanations import Account, alternatives_of, change_of
 from bayeswise.explanations.nomogram import Nomogram
+from bayeswise.foundation.arrays import plain
 from bayeswise.foundation.errors import BayeswiseError, KindError, ParameterError
 from bayeswise.render.numbers import exact
 from bayeswise.tables.encoding.one_row import typed_batch
@@ -249,8 +250,8 @@ def _state(text: str | None, account: Account) -> Any:
 
 
 def _cell(value: Any) -> Any:
-    plain = value.item() if isinstance(value, np.generic) else value
-    return plain if plain is None or isinstance(plain, str | bool | int | float) else str(plain)
+    cell = plain(value)
+    return cell if cell is None or isinstance(cell, str | bool | int | float) else str(cell)
 
 
 def _cell_of(model: Any, name: str, text: str) -> Any:
