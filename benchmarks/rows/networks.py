@@ -12,7 +12,7 @@ import numpy as np
 
 from bayeswise.networks import BeliefNetwork, Node, NoisyOr, formats
 from bayeswise.networks.formats import bif
-from bayeswise.networks.inference.row_posteriors import posterior_of_codes
+from bayeswise.networks.inference.row_posteriors import Cases, no_soft_cells, posterior_of_cases
 from bayeswise.networks.inference.sampling import sample_codes
 from benchmarks.harness import Figure, Race, Row, Size, Task, best_of
 from benchmarks.pyagrum_twins import network_twin
@@ -156,7 +156,8 @@ def batch(make: Callable[[], BeliefNetwork], n_rows: int, share_missing: float) 
             engine.makeInference()
             engine.posterior(network.names[target])
 
-    return lambda: posterior_of_codes(network, target, columns, codes), peer
+    cases = Cases(0, columns, codes, no_soft_cells(len(network.states(network.names[k])) for k in columns))
+    return lambda: posterior_of_cases(network, target, cases), peer
 
 
 def causes_of_one(n_causes: int) -> tuple[Task, Task]:

@@ -12,8 +12,8 @@ one for the others), the weights maximise
 
     f(v) = sum_rs t_rs log p_r(s) - PULL K sum_k (v_k - 1 / K)^2 - PULL_OF_POWER (sum_k v_k - 1)^2,      v_k >= 0
 
-The second term draws the K weights towards equal ones, the third the power towards 1. f is concave, and no other
-weights are better by more than sum_k max(g_k d - PULL K d^2) over d >= -v_k, where g is the slope of f: the certificate.
+The second term draws the K weights towards equal ones, the third the power towards 1. f is concave. The certificate: no
+other weights are better by more than sum_k max(g_k d - PULL K d^2) over d >= -v_k, where g is the slope of f.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ With p_rk what member k says of the true class of row r, which it never saw, and
     f(w) = sum_r m_r log(sum_k w_k p_rk) + (pull / K) sum_k log w_k,      w_k > 0, sum_k w_k = 1
 
 `pull` pseudo-rows, shared by the K members, draw the weights towards equal ones, so that few rows do not chase noise.
-Every row stands there twice: with its true class, and with all others together and a tiny weight (`with_mistakes`). f is
+Every row is there twice: with its true class, and with all others together and a tiny weight (`with_mistakes`). f is
 concave and self-concordant: Newton steps end at the one maximum from any start. How far any other weights could be
 above is bounded without knowing them: f(v) - f(w) <= max_k df/dw_k - sum_k w_k df/dw_k, the duality gap, which is the
 certificate.
