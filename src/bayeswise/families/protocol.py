@@ -1,7 +1,7 @@
 """The contract of a family, and what an estimate and an exponential form are.
 
 Arrays of parameters have the shape (n_groups, n_columns) of the statistic they come from; a single sample is one group
-of one column. `log_density` and its kin are elementwise and broadcast parameters against values.
+of one column. `log_density` and similar methods are elementwise and broadcast parameters against values.
 """
 
 from __future__ import annotations

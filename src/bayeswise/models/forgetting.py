@@ -56,7 +56,7 @@ def history_with(model: Any, gone: Any) -> tuple[str, ...]:
     if batch in before:
         raise NotMergedError(
             "the model has forgotten these rows before; taking them out again would take out others that are like them",
-            fix="if it learned them more than once, say again=True (--again in the shell)",
+            fix="if it learned them more than once, pass again=True (--again in the shell)",
         )
     return before if gone.weight_of_rows.is_zero().all() else (*before, batch)
 

@@ -10,7 +10,7 @@ whole_table.py    all rows as one batch, in an order of their own
 left_out.py       what each candidate says of rows that it never saw
 stacking.py       weights of posteriors that maximise the left-out log score, with a certificate
 pooling.py        weights of logarithms, with a certificate: members that agree are surer together
-weighing.py       which pool, weights and calibration left-out rows call for
+weighing.py       pool, weights and calibration, chosen by left-out rows
 learning.py       from a table to candidates that were tried, and the mixture of them
 model.py          the mixture: answers, merges, forgets
 explaining.py     the mixture's log-odds, split by column

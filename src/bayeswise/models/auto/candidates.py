@@ -233,7 +233,7 @@ class Candidate:
         return kind_of_name(self.kind).settings_type()(**self.settings)
 
     def inputs(self, batch: Batch, schema: Schema) -> Inputs | None:
-        """What it sees of a row, as rows call for it; None where it sees the row as it is."""
+        """What it sees of a row, chosen by these rows; None where it sees the row as it is."""
         if self.sees == "numbers":
             return AsNumbers.of(schema, batch, filled=False)
         if self.sees == "trees":

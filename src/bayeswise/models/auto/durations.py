@@ -73,7 +73,7 @@ class Clock:
     estimated: float = 0.0  # for the candidates that are done
 
     def refusal(self, estimate: float, spent: float) -> str:
-        """Why a candidate would not be done in time; empty where it would, or where there is no hurry."""
+        """Why a candidate would not be done in time; empty where it would, or where there is no time limit."""
         if self.seconds is None:
             return ""
         slower = (spent + _KNOWN) / (self.estimated + _KNOWN)

@@ -37,7 +37,7 @@ class WithoutTexts:
 
     @classmethod
     def of(cls, schema: Schema, batch: Batch) -> WithoutTexts:
-        """What rows call for: nothing."""
+        """Rows determine nothing here."""
         return cls(schema)
 
     @cached_property
@@ -90,7 +90,7 @@ class AsNumbers:
         words: bool = False,
         every_level: bool = False,
     ) -> AsNumbers:
-        """The indicators and means that rows call for; with `every_level` the most frequent level has one, too."""
+        """The indicators and means of these rows; with `every_level` the most frequent level has one, too."""
         weights = batch.row_weights
         there = ~np.isnan(batch.values)
         incomplete = [

@@ -152,7 +152,7 @@ class AutoModel(RelearnedModel):
         """The same rows under another `class_prior`; other settings need the rows."""
         others = [name for name in settings if name != "class_prior"]
         if others:
-            raise FitError(f"{others[0]} has a say when members are weighed", fix=f"fit again with {others[0]}=...")
+            raise FitError(f"{others[0]} is fixed when members are weighed", fix=f"fit again with {others[0]}=...")
         found = with_ledger(replace(self, settings=self.settings.changed(**settings)), forgotten_by(self))
         found.check_prior()
         return found
@@ -286,7 +286,7 @@ class AutoModel(RelearnedModel):
         return with_ledger(replace(merged, learned_since=self.learned_since + other.rows_learned), both)
 
     def learned_like(self, table: Any) -> tuple[Self, Report]:
-        """The table under the same cuts, graphs, families and weights, so that both can be merged; and what was met."""
+        """The table under the same cuts, graphs, families and weights, so that both can be merged; and its report."""
         batches, report = encoded_rows(open_like(table, self.schema), self.schema)
         members = [
             replace(member, model=member.of_no_rows().learn(list(map(member.rows, batches))))

@@ -196,7 +196,7 @@ class Classifier(ProbabilityModel):
 
     # -- rows come and go -------------------------------------------------------------------------------------
     def learn(self, table: Any, *, targets: Any = None, weights: Any = None, threads: int | None = None) -> Self:
-        """The model that has seen these rows too; new classes are welcome unless they were declared."""
+        """The model that has seen these rows too; new classes are added unless classes were declared."""
         with limit_threads(threads):
             found = self._summary(table, targets, weights, True)
         return having_learned(self, replace(self, statistics=self.statistics.merge(found)), found)

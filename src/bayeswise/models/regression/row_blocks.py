@@ -77,7 +77,7 @@ class Rows:
         return self.weights if len(self.weights) else np.ones(self.n_rows)
 
     def every(self, step: int) -> Rows:
-        """Every so manieth row, as views."""
+        """Every `step`-th row, as views."""
         weights = np.ascontiguousarray(self.weights[::step]) if len(self.weights) else self.weights
         return Rows(self.matrix[::step], weights, self.centre, self.unit)
 

@@ -157,7 +157,7 @@ class _DenseSearch(Search[SoftmaxLoss]):
         return precondition
 
     def _of_few(self, state: State, bent: FloatArray) -> Operator:
-        """The Hessian of every so manieth row, four times as many as weights."""
+        """The Hessian of every k-th row, four times as many as weights."""
         step = max(1, self.loss.rows.n_rows // (4 * len(bent)))
         few = self.loss.every(step)
         hessian = few.hessian_at(state.probabilities[::step], self.by[::step]) * step

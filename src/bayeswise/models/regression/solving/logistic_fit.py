@@ -40,7 +40,7 @@ MANY_ROWS = 100_000
 FEWEST_TO_TURN = 500  # columns
 FEW_TO_CHOOSE_FROM = 1_000  # weights: of more, a laplace prior leaves most at 0, and a Hessian of all is not made
 MOST_WRITTEN = 1 << 28  # cells that are written out once more
-WARM_UP = (50, 8)  # every so manieth row first: their order is that of a hash, so these are a fair sample
+WARM_UP = (50, 8)  # every k-th row first: their order is that of a hash, so these are a fair sample
 MOST_CELLS_TO_SEPARATE = 200_000
 LOOSE = 1e4  # a scale under which a prior hardly holds weights back
 LOOSE_IN_FEW = 10.0  # the scale of a prior that stands for a flat one in a few rows
@@ -229,7 +229,7 @@ def with_hessian(loss: Loss, point: Point) -> Point:
 
 
 def as_light(kind: str | None, step: float) -> float:
-    """What a scale is multiplied by, so that the prior weighs as little against every so manieth row."""
+    """What a scale is multiplied by, so that the prior weighs as little against every k-th row."""
     return float(step if kind == "laplace" else np.sqrt(step))
 
 

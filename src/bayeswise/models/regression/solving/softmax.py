@@ -111,7 +111,7 @@ class SoftmaxLoss(ClassLoss[Rows]):
         return 1.0 / self.rows.unit
 
     def every(self, step: int) -> SoftmaxLoss:
-        """Every so manieth row."""
+        """Every `step`-th row."""
         targets = np.ascontiguousarray(self.targets[::step])
         return SoftmaxLoss(self.rows.every(step), targets, self.n_classes, self.intercept)
 
