@@ -18,5 +18,5 @@ twins = bw.compare_twins(bw.NaiveBayes(shared_variance=True).fit(X, y), bw.Logis
 twins.plot()
 
 # %%
-# Rows of which logistic regression is sure although the generative model would hardly ever draw them:
+# Rows for which logistic regression is confident although the generative model would hardly ever draw them:
 print(rows[twins.overconfident].round(1).tolist())

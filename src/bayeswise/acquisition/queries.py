@@ -19,7 +19,7 @@ from bayeswise.tables.schema.labels import Label
 _REASONS = {
     "entropy": "its entropy is the largest ({score:.3g} bits)",
     "margin": "its two most probable classes are closest ({lead:.3g} apart)",
-    "least confident": "its most probable class is the least sure ({sure:.3g})",
+    "least confident": "its most probable class has the lowest probability ({confidence:.3g})",
     "density-weighted": "it is uncertain and like many others (entropy times likeness {score:.3g})",
     "expected cost": "its label lowers the expected cost of a row most (by {score:.3g})",
     "ask": "asking saves {score:.3g} against the best action without it",
@@ -47,7 +47,7 @@ class Query:
         row 7: its two most probable classes are closest (0.2 apart); posterior: a 0.6, b 0.4
         """
         top = sorted(self.posterior.values(), reverse=True)
-        reason = _REASONS[self.strategy].format(score=self.score, lead=top[0] - top[1], sure=top[0])
+        reason = _REASONS[self.strategy].format(score=self.score, lead=top[0] - top[1], confidence=top[0])
         likely = sorted(self.posterior.items(), key=lambda item: -item[1])
         probable = listed((f"{shown(label, 40)} {p:.3g}" for label, p in likely), 5)
         return f"row {self.row}: {reason}; posterior: {probable}"

@@ -99,7 +99,7 @@ class Evaluation(Tabular):
 
     @property
     def beyond_promise(self) -> Estimate:
-        """The mean of what was paid less what the posteriors promised, row by row; above 0 they were too sure."""
+        """The mean of what was paid less what the posteriors promised, row by row; above 0 they were overconfident."""
         with np.errstate(over="ignore", invalid="ignore"):
             size = float(np.subtract(self._bounds[1], self._bounds[0]))
             values = self.cost - self.decisions.least_cost

@@ -205,9 +205,9 @@ def _confusion_lines(evaluation: Evaluation) -> Iterator[str]:
 def promise_lines(evaluation: Evaluation, *, calibrated: bool = False) -> list[str]:
     """What to say where what the posteriors promised and what happened differ by more than chance, and the fix."""
     cost, surprise = evaluation.beyond_promise, evaluation.beyond_entropy
-    too_sure = surprise.low > 0.0 or cost.low > 0.0
-    too_modest = not too_sure and (surprise.high < 0.0 or cost.high < 0.0)
-    if not (too_sure or too_modest):
+    overconfident = surprise.low > 0.0 or cost.low > 0.0
+    underconfident = not overconfident and (surprise.high < 0.0 or cost.high < 0.0)
+    if not (overconfident or underconfident):
         return []
     sentences = []
     if cost.low > 0.0 or cost.high < 0.0:
@@ -218,7 +218,7 @@ def promise_lines(evaluation: Evaluation, *, calibrated: bool = False) -> list[s
         )
     if surprise.low > 0.0 or surprise.high < 0.0:
         sentences.append(f"The log-loss is off by {_spread(surprise)} from what the posteriors promised.")
-    sentences.append("They are too sure." if too_sure else "They are not sure enough.")
+    sentences.append("They are overconfident." if overconfident else "They are underconfident.")
     remedy = (
         "the rows are unlike those that the calibration saw: fit and calibrate with rows such as these, or, if only "
         "the shares of the classes have changed, give --prior estimate to `decide`"

@@ -97,18 +97,18 @@ class EquivalenceClass:
 
     def _follows(self, parent: int, child: int) -> bool:
         edge = self.edge
-        adjacent, sure, open_ = edge | edge.T, edge & ~edge.T, edge & edge.T
-        if (sure[:, parent] & ~adjacent[:, child]).any():  # else a new collider at the parent
+        adjacent, directed, open_ = edge | edge.T, edge & ~edge.T, edge & edge.T
+        if (directed[:, parent] & ~adjacent[:, child]).any():  # else a new collider at the parent
             return True
-        if (sure[parent] & sure[:, child]).any():  # else a cycle
+        if (directed[parent] & directed[:, child]).any():  # else a cycle
             return True
-        ways = np.flatnonzero(open_[parent] & sure[:, child]).tolist()
+        ways = np.flatnonzero(open_[parent] & directed[:, child]).tolist()
         if any(not adjacent[one, other] for one, other in combinations(ways, 2)):
             return True
         return any(  # parent - one -> other -> child, one and child not adjacent
-            sure[one, other] and sure[other, child] and not adjacent[one, child] and adjacent[parent, other]
+            directed[one, other] and directed[other, child] and not adjacent[one, child] and adjacent[parent, other]
             for one in np.flatnonzero(open_[parent]).tolist()
-            for other in np.flatnonzero(sure[one]).tolist()
+            for other in np.flatnonzero(directed[one]).tolist()
         )
 
     def member(self) -> BoolArray:

@@ -90,12 +90,12 @@ def test_a_promise_that_is_not_kept_is_reported_with_its_remedy(bayeswise: Comma
     assert bayeswise(*fit).code == 0
     for rows in ((new,), (learned, "--cv", "10")):
         answer = bayeswise("check", model, *rows)
-        assert "The posteriors promised 0." in answer.err and "They are too sure." in answer.err
+        assert "The posteriors promised 0." in answer.err and "They are overconfident." in answer.err
         assert "Remedy: calibrate the model: fit --calibrate auto" in answer.err
     assert "promised" not in bayeswise("check", model, learned).err  # learned rows as they are say nothing
     page = tmp_path / "report.html"
     bayeswise("report", model, new, "-o", page)
-    assert "They are too sure." in page.read_text()
+    assert "They are overconfident." in page.read_text()
     assert bayeswise(*fit, "--calibrate", "auto").code == 0
     assert "promised" not in bayeswise("check", model, new).err
 

@@ -1,4 +1,4 @@
-"""How sure the decision itself is, when the posterior is not known exactly: samples of it instead of one."""
+"""How probably a decision is the best one, when the posterior is not known exactly: samples of it instead of one."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class DecisionStability:
     def __repr__(self) -> str:
         if not len(self.best):
             return "DecisionStability(no row)"
-        sure, regret = self.confidence.mean(), self.expected_regret.mean()
+        right, regret = self.confidence.mean(), self.expected_regret.mean()
         return (
-            f"DecisionStability({len(self.best):,} rows, right with {number(sure)}, expected regret {number(regret)})"
+            f"DecisionStability({len(self.best):,} rows, right with {number(right)}, expected regret {number(regret)})"
         )
 
 

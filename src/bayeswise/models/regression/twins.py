@@ -12,6 +12,7 @@ import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
+from bayeswise.foundation.earlier_names import earlier, earlier_fields
 from bayeswise.foundation.errors import FitError, KindError
 from bayeswise.models.averaged_naive_bayes.evidence import model_of
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
@@ -26,12 +27,13 @@ if TYPE_CHECKING:
 N_DRAWS = 10_000
 
 
+@earlier_fields(sure="confidence")
 @dataclass(frozen=True)
 class TwinComparison:
     """w and w0 of `state` against `against` in both models, and the rows on which they part.
 
     `disagree` are rows with another most probable class; `overconfident` are outliers, whose p(x) is below all but a
-    share of what the generative model would draw itself, of which logistic regression is sure all the same.
+    share of what the generative model would draw itself, for which logistic regression is confident all the same.
     """
 
     state: Label
@@ -45,7 +47,7 @@ class TwinComparison:
     p_discriminative: FloatArray
     log_evidence: FloatArray  # (n_rows,) log p(x)
     outlier_below: float  # log p(x)
-    sure: float
+    confidence: float
 
     @property
     def disagree(self) -> IntArray:
@@ -59,9 +61,9 @@ class TwinComparison:
 
     @property
     def overconfident(self) -> IntArray:
-        """The outliers of which logistic regression is sure."""
+        """The outliers for which logistic regression is confident."""
         p = self.p_discriminative[self.outliers]
-        return self.outliers[np.maximum(p, 1.0 - p) >= self.sure]
+        return self.outliers[np.maximum(p, 1.0 - p) >= self.confidence]
 
     def plot(self, ax: Any = None) -> TwinDisplay:
         """Draw log p(row) against the probability that each twin gives."""
@@ -70,14 +72,15 @@ class TwinComparison:
         return TwinDisplay(self).plot(ax)
 
     def __repr__(self) -> str:
-        parts = f"{len(self.disagree)} disagree, {len(self.outliers)} outliers, {len(self.overconfident)} of them sure"
+        parts = f"{len(self.disagree)} disagree, {len(self.outliers)} outliers, {len(self.overconfident)} overconfident"
         return f"TwinComparison({self.state!r} against {self.against!r}: {len(self.p_generative)} rows, {parts})"
 
 
+@earlier(sure="confidence")
 def compare_twins(
-    generative: Any, discriminative: Any, rows: Any, *, share: float = 0.01, sure: float = 0.95, seed: int = 0
+    generative: Any, discriminative: Any, rows: Any, *, share: float = 0.01, confidence: float = 0.95, seed: int = 0
 ) -> TwinComparison:
-    """Both weight vectors, where the two disagree, and the outliers of which the discriminative one is sure.
+    """Both weight vectors, where the two disagree, and the outliers for which the discriminative one is confident.
 
     The models are estimators or fitted models of two classes: a generative one with a linear form, `sample` and
     `log_evidence`, and a logistic regression; `rows` is what both predict.
@@ -85,7 +88,7 @@ def compare_twins(
     generative       naive or Gaussian Bayes with a linear form
     discriminative   logistic regression of the same columns
     share            rows rarer than this share of what the generative model draws itself are outliers
-    sure             the probability from which on the discriminative model counts as sure
+    confidence       the probability from which on the discriminative model counts as confident
 
     >>> import bayeswise as bw
     >>> X, y = np.array([[-2.0], [-1.0], [1.0], [2.0], [-3.0], [3.0]]), ["a", "a", "b", "b", "a", "b"]
@@ -119,7 +122,7 @@ def compare_twins(
         np.asarray(discriminative.predict_proba(rows))[:, 1],
         np.asarray(generative.log_evidence(rows)),
         lowest,
-        sure,
+        confidence,
     )
 
 
