@@ -103,7 +103,7 @@ class Decisions(Tabular):
 
         if self.model is None:
             raise ParameterError(
-                "these decisions are of a posterior, which does not say where it comes from",
+                "these decisions were made from a posterior alone, without a model and its rows",
                 fix="call decide(model, rows, costs).explain(0), or explain_action(model, row, costs)",
             )
         if not 0 <= row < len(self):

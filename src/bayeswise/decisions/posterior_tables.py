@@ -76,7 +76,7 @@ def _names(frame: Any) -> Any:
 def _of_array(values: Any, states: Sequence[Any] | None) -> tuple[FloatArray, tuple[Label, ...]]:
     if states is None:
         raise ParameterError(
-            "an array does not say which column is which state", fix="add states=[...], or give {state: numbers}"
+            "an array does not name the states of its columns", fix="add states=[...], or give {state: numbers}"
         )
     labels = tuple(label_of(state) for state in states)
     if not labels:

@@ -78,7 +78,7 @@ class AveragedNaiveBayes(NaiveBayes):
 
     @property
     def temper_(self) -> float:
-        """The exponent of what the normal columns say: below 1 where they say the same."""
+        """The exponent of the likelihood of the normal columns: below 1 where they are redundant."""
         temper: float = self._model.temper
         return temper
 

@@ -188,7 +188,7 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
         model = self._fitted()
         if not hasattr(model, "explain"):
             raise ParameterError(
-                f"{type(model).__name__} does not say what each column adds to its answer",
+                f"{type(model).__name__} does not provide what each column adds to its answer",
                 fix="decide with an estimator of bayeswise, such as bw.NaiveBayes()",
             )
         account = model.explain(X)
@@ -258,7 +258,7 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
             if name is not None and name in costs.actions:
                 return costs.actions.index(name)
         raise CostError(
-            f"rows are unknown, and the costs have no action {self.unknown!r} to say what that costs",
+            f"rows are unknown, and the costs have no action {self.unknown!r} with the cost of that",
             fix=f"add {self.unknown!r}: COST to the costs",
         )
 

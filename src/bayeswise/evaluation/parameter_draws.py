@@ -185,7 +185,7 @@ class GaussianPosterior:
         estimate, d = estimated(model.moments, self.settings), len(model.columns)
         self.df = estimate.df + d - 1.0  # (n_states,)
         if not (self.df > (d - 1 if self.settings.is_full else 0)).all():
-            raise FitError("a class has too few rows to say how wide it is", fix="give a prior, or fewer columns")
+            raise FitError("a class has too few rows to estimate its covariance", fix="give a prior, or fewer columns")
         self.mean = self.columns.in_units(estimate.mean, estimate.mean_low)  # (n_states, n_columns)
         self.strength, self.scale = estimate.strength, estimate.scale
 

@@ -207,7 +207,7 @@ def test_the_best_number_is_a_quantile_of_what_a_regression_predicts(
         ("[number]\nunder = 9\n", "too little and too much"),
         ("[number]\nunder = 9\nover = -1\n", "number.over must be a number above 0"),
         ("[number]\nloss = 'cubed'\n", "too little and too much"),
-        ("[costs]\na = 1\n", "does not say what a number"),
+        ("[costs]\na = 1\n", "does not define what a chosen number"),
         ("[number]\nundr = 9\n", "did you mean 'under'"),
     ],
 )

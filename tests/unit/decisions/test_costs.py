@@ -95,7 +95,7 @@ def test_states_of_a_file_are_matched_by_their_text(tmp_path: Path) -> None:
     ("costs", "says"),
     [
         ({}, "no action"),
-        ({"ask": 1}, "no action says"),
+        ({"ask": 1}, "no action has costs by state"),
         ({"bin": {"spam": 0}, "keep": {"spam": 1, "ham": 0}}, "'bin' has no cost in state 'ham'"),
         ({"bin": {"spam": 0, "ham": float("nan")}}, "'bin' in state 'ham' must be finite; found nan"),
         ({"bin": {"spam": 0, "ham": float("inf")}}, "'bin' in state 'ham' must be finite"),
@@ -243,7 +243,7 @@ def test_a_frame_that_says_a_thing_twice_or_not_at_all_is_refused_by_name(frame:
 
 @pytest.mark.parametrize("matrix", [np.eye(2), [[0, 1], [1, 0]], ((0, 1), (1, 0))])
 def test_a_bare_matrix_is_refused_whatever_it_is_made_of(matrix: Any) -> None:
-    with pytest.raises(CostError, match="does not say where its actions stand"):
+    with pytest.raises(CostError, match="does not name its actions and states"):
         bw.Costs(matrix)
 
 

@@ -87,7 +87,7 @@ def test_what_is_not_a_posterior_never_becomes_an_action(shares: Any, says: str)
 
 
 def test_an_array_without_names_is_refused() -> None:
-    with pytest.raises(ParameterError, match="which column is which state"):
+    with pytest.raises(ParameterError, match="does not name the states of its columns"):
         bw.decide(SHARES, MAIL)
     with pytest.raises(ParameterError, match="shape"):
         bw.decide(SHARES, MAIL, states=["spam", "ham", "eggs"])

@@ -78,7 +78,7 @@ def test_an_estimator_without_explanations_says_so() -> None:
 
     rows = loans()
     maker = bw.DecisionMaker(DecisionTreeClassifier(), LOAN).fit(rows[["duration"]], rows["risk"])
-    with pytest.raises(ParameterError, match="does not say what each column adds"):
+    with pytest.raises(ParameterError, match="does not provide what each column adds"):
         maker.explain(rows[["duration"]].iloc[[0]])
 
 

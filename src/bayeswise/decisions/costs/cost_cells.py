@@ -93,9 +93,7 @@ def states_named(given_actions: Mapping[Label, Any], given: Sequence[Any] | None
         by_key = {label_key(label): label for label in (named(state, "state") for state in all_named)}
         states = tuple(by_key.values())
     if not states:
-        raise CostError(
-            "no action says what it costs in which state", fix="write {action: {state: cost}}, or give states=[...]"
-        )
+        raise CostError("no action has costs by state", fix="write {action: {state: cost}}, or give states=[...]")
     return states
 
 

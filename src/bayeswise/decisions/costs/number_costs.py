@@ -43,7 +43,7 @@ class NumberCosts:
         if loss in ("absolute", "squared") and len(entries) == 1:
             return cls(loss)
         if loss != "pinball" or not {"under", "over"} <= set(entries):
-            raise CostError(f"{where}: number does not say what too little and too much cost", fix=_SHAPES)
+            raise CostError(f"{where}: number does not define what too little and too much cost", fix=_SHAPES)
         return cls("pinball", _cost(entries, "under", where), _cost(entries, "over", where))
 
     @classmethod
@@ -55,7 +55,7 @@ class NumberCosts:
     def of_document(cls, document: Mapping[str, Any], where: str) -> NumberCosts:
         """The same of a document that is read."""
         if not isinstance(document.get("number"), dict):
-            raise CostError(f"{where} does not say what a number that is chosen costs", fix=f"add [number]; {_SHAPES}")
+            raise CostError(f"{where} does not define what a chosen number costs", fix=f"add [number]; {_SHAPES}")
         return cls.of(document["number"], where)
 
     def actions(self, predictive: Any) -> FloatArray:

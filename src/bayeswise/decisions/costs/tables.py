@@ -97,7 +97,7 @@ def _parsed(text: str, path: str) -> dict[str, Any]:
 
 
 def from_frame(table: Any) -> dict[Any, Any]:
-    """{action: {state: cost}} of a table whose first columns say which way round it is.
+    """{action: {state: cost}} of a table whose column names show which way round it is.
 
     >>> from_frame({"state": ["spam", "ham"], "bin": [0, 10], "keep": [1, 0]})
     {'bin': {'spam': 0, 'ham': 10}, 'keep': {'spam': 1, 'ham': 0}}
@@ -105,7 +105,7 @@ def from_frame(table: Any) -> dict[Any, Any]:
     if isinstance(table, str | os.PathLike) and Path(table).suffix.lower() == ".toml":
         raise CostError(f"{table} is a decision file, not a table", fix=f"Costs.read({str(table)!r})")
     if _is_bare(table):
-        raise CostError("a bare matrix does not say where its actions stand", fix="write {action: {state: cost}}")
+        raise CostError("a bare matrix does not name its actions and states", fix="write {action: {state: cost}}")
     if hasattr(table, "index") and getattr(table.index, "name", None) in ("action", "state"):
         table = table.reset_index()
     source = open_source(table)
@@ -116,9 +116,7 @@ def from_frame(table: Any) -> dict[Any, Any]:
         return _long(*(cells[by_name[name]] for name in ("action", "state", "cost")))
     if ("action" in by_name) == ("state" in by_name):
         unnamed = "; a pandas index counts if it is named" if hasattr(table, "iloc") else ""
-        raise CostError(
-            f"{source.description} does not say where its actions stand: {names[:8]}", fix=_SHAPES + unnamed
-        )
+        raise CostError(f"{source.description} does not show where its actions are: {names[:8]}", fix=_SHAPES + unnamed)
     what = "action" if "action" in by_name else "state"
     key = by_name[what]
     others = [name for name in names if name != key]
@@ -160,7 +158,7 @@ def _cells(source: Source, names: Sequence[str]) -> dict[str, list[Any]]:
 
 
 def _plain(cell: Any) -> Any:
-    """A blank cell of a text file says nothing; a number in it is a formula without columns."""
+    """A blank cell of a text file is missing; a number in it is a formula without columns."""
     if isinstance(cell, str):
         return cell.strip() or None
     return plain(cell)

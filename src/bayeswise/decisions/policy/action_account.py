@@ -260,7 +260,7 @@ def explain_action(
 
 
 def with_change(model: Any, story: ActionAccount, to: Any = None, *, keep: Collection[str] = ()) -> ActionAccount:
-    """The story with the least change of the action, where the model says what each column could say instead."""
+    """The story with the least change of the action, where the model provides the other values of each column."""
     inside = getattr(model, "model_", model)  # of an estimator
     offers = getattr(getattr(inside, "capabilities", None), "alternatives", False)
     if not (offers or isinstance(story.account, AnsweredAccount)):
