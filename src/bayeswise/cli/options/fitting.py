@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from bayeswise.cli.options.pairs import by_name, by_number, class_of
+from bayeswise.cli.options.pairs import by_name, by_number
 from bayeswise.cli.options.reading import Kinds
 from bayeswise.cli.options.settings import option, settings_of
 from bayeswise.cli.output.writing import say
@@ -33,7 +33,7 @@ from bayeswise.render.labels import quoted
 from bayeswise.render.numbers import exact
 from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.inference import infer_schema
-from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.schema.labels import Label, label_of_text
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.source import Source
 
@@ -242,7 +242,7 @@ def prior_of(pieces: Sequence[str], classes: tuple[Label, ...]) -> Mapping[Label
     typed = by_number(pieces, "--prior", "yes=.6")
     given: dict[Label, Fraction] = {}
     for text, number in typed.items():
-        label = class_of(text, classes, what="--prior names a class that the rows do not have:")
+        label = label_of_text(text, classes, what="--prior names a class that the rows do not have:")
         given[label] = _share(text, number)
     left = [label for label in classes if label not in given]
     total = sum(given.values(), Fraction(0))

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
 
 import typer
 import typer.core
@@ -15,9 +15,6 @@ from bayeswise.cli.options import completion
 from bayeswise.foundation.errors import ParameterError, UsageError, legible
 from bayeswise.render.labels import guess
 from bayeswise.render.numbers import exact
-
-if TYPE_CHECKING:
-    from bayeswise.tables.schema.labels import Label
 
 
 def by_number(pieces: Iterable[str], option: str, example: str) -> dict[str, str]:
@@ -65,20 +62,6 @@ def _mapping(pieces: Iterable[tuple[str, str, str]], option: str, example: str) 
             raise ParameterError(f"{option} names {name!r} twice: {found[name]!r} and {value!r}", fix="give it once")
         found[name] = value
     return found
-
-
-def class_of(text: str, classes: tuple[Label, ...], what: str = "the model has no class") -> Label:
-    """The class that was typed; 1 and True are typed like their text.
-
-    >>> class_of("1", (0, 1)), class_of("yes", ("no", "yes"))
-    (1, 'yes')
-    """
-    same = [label for label in classes if str(label) == text]
-    if not same:
-        same = [label for label in classes if not isinstance(label, str) and str(label).lower() == text.strip().lower()]
-    if not same:
-        raise ParameterError(f"{what} {text!r}", fix=guess(text, [str(label) for label in classes]))
-    return same[0]
 
 
 def _as_typed(parameter: Any, ctx: Any, value: Any, convert: Callable[..., Any]) -> Any:

@@ -30,7 +30,7 @@ from bayeswise.render.numbers import number
 from bayeswise.render.plain import json_number, json_value
 from bayeswise.statistics.intervals import exponent_of
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.schema.labels import Label, label_of_text
 from bayeswise.tables.schema.names import find_name, free_name, normal_name
 from bayeswise.tables.source import Chunk, Source
 
@@ -251,14 +251,12 @@ class Limits:
         """
         if novelty is not None and not 0.0 < novelty < 1.0:
             raise ParameterError(f"--novelty is {novelty:g}", fix="give a share of rows such as 0.01")
-        by_text = {str(action): action for action in costs.actions}
         found: dict[Label, int | float] = {}
         for piece in at_most:
             name, equals, text = piece.rpartition("=")
             if not equals:
                 raise ParameterError(f"--at-most takes ACTION=N or ACTION=P%; found {piece!r}", fix="write ask=5%")
-            action = by_text[name] if name in by_text else costs.actions[costs.action(name)]
-            found[action] = _most(text, piece)
+            found[label_of_text(name, costs.actions, "the costs have no action")] = _most(text, piece)
         return cls(found, novelty)
 
 

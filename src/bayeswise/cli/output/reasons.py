@@ -8,7 +8,6 @@ import numpy as np
 
 from bayeswise.cli.options.costs import new_prior
 from bayeswise.cli.options.one_row import OneRow
-from bayeswise.cli.options.pairs import class_of
 from bayeswise.cli.output.writing import json_document, say
 from bayeswise.explanations import Account, Flip, Steps
 from bayeswise.foundation.atomic import replacing_text
@@ -18,7 +17,7 @@ from bayeswise.render.labels import keyed, shown
 from bayeswise.render.numbers import exact, number
 from bayeswise.render.plain import json_number
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.schema.labels import Label, label_of_text
 
 if TYPE_CHECKING:
     from bayeswise.decisions.costs.decision_file import DecisionFile
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 def rival_in(account: Account, against: str | None) -> Label:
     if against is None:
         return account.rival_of(account.most_probable)
-    rival = class_of(against, account.states)
+    rival = label_of_text(against, account.states)
     if rival == account.most_probable:
         raise ParameterError(f"{against!r} is the answer itself", fix="name another class, or leave out --against")
     return rival

@@ -307,6 +307,20 @@ def _converted(number: float, label_type: LabelType) -> Label | None:
     return label_of(converted) if converted == number else None
 
 
+def label_of_text(text: str, labels: Sequence[Label], what: str = "the model has no class") -> Label:
+    """The label that was typed; 1 and True are typed like their text.
+
+    >>> label_of_text("1", (0, 1)), label_of_text("yes", ("no", "yes"))
+    (1, 'yes')
+    """
+    same = [label for label in labels if str(label) == text]
+    if not same:
+        same = [label for label in labels if not isinstance(label, str) and str(label).lower() == text.strip().lower()]
+    if not same:
+        raise ParameterError(f"{what} {text!r}", fix=guess(text, [str(label) for label in labels]))
+    return same[0]
+
+
 def find_state(
     label: object,
     states: Sequence[Label],

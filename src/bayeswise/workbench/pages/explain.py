@@ -18,7 +18,7 @@ from bayeswise.foundation.arrays import plain
 from bayeswise.foundation.errors import BayeswiseError, KindError, ParameterError
 from bayeswise.render.numbers import exact
 from bayeswise.tables.encoding.one_row import typed_batch
-from bayeswise.tables.schema.labels import find_state
+from bayeswise.tables.schema.labels import label_of_text
 from bayeswise.workbench.bench import Bench, TableChoice
 from bayeswise.workbench.messages import FLAG, PROBLEMS, Code, FileName, Message, Name, SameAs, call, python, shell
 
@@ -245,8 +245,7 @@ def _state_of(model: Any, text: str) -> Any:
 def _state(text: str | None, account: Account) -> Any:
     if text is None:
         return None
-    by_text = {str(state): state for state in account.states}
-    return account.states[find_state(by_text.get(text, text), account.states)]
+    return label_of_text(text, account.states, "there is no state")
 
 
 def _cell(value: Any) -> Any:

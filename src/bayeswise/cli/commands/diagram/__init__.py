@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 import typer
 
 from bayeswise.cli.options.command import AsJson, as_command
-from bayeswise.cli.options.pairs import ManyPairs, by_name, class_of, group_of_verbs, numbers_by_name
+from bayeswise.cli.options.pairs import ManyPairs, by_name, group_of_verbs, numbers_by_name
 from bayeswise.cli.output.writing import Picture, check_output, check_picture, json_document, saved, say
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import UsageError
@@ -266,6 +266,7 @@ def sensitivity(
     bayeswise diagram sensitivity care.toml --weight pain
     """
     from bayeswise.cli.commands.diagram.output import sensitive
+    from bayeswise.tables.schema.labels import label_of_text
 
     diagram, evidence = answering.read(file, given)
     row = _states(diagram, case, "--case", diagram.names)
@@ -277,7 +278,7 @@ def sensitivity(
         meant = None
         if state is not None:
             diagram.place(node)
-            meant = class_of(state, diagram.states(node), f"{node!r} has no state")
+            meant = label_of_text(state, diagram.states(node), f"{node!r} has no state")
         found = diagram.sensitivity(node, meant, given=row, low=low, high=high, evidence=evidence)
     _draw(file, png, found.plot)
     answering.print(sensitive(found))
@@ -350,8 +351,10 @@ def _points(text: str) -> list[tuple[float, float]]:
 
 def _states(diagram: InfluenceDiagram, pieces: list[str] | None, option: str, known: Iterable[str]) -> dict[str, Any]:
     """NODE=STATE as the labels that the nodes have."""
+    from bayeswise.tables.schema.labels import label_of_text
+
     found = by_name(pieces or [], known, option, "NODE=STATE")
-    return {name: class_of(text, diagram.states(name), f"{name!r} has no state") for name, text in found.items()}
+    return {name: label_of_text(text, diagram.states(name), f"{name!r} has no state") for name, text in found.items()}
 
 
 def _draw(file: str, path: str | None, make: Callable[[], Any]) -> None:
