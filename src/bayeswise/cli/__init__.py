@@ -57,7 +57,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         silence_stdout()
         return 0
     except BayeswiseError as error:
-        complain(said(error, words), verbose)
+        print_error(message_for(error, words), verbose)
         return error.exit_code
     except KeyboardInterrupt:
         begin = "\n" if sys.stderr is not None and sys.stderr.isatty() else ""  # after the ^C that a terminal shows
@@ -68,19 +68,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Exception as error:
         if is_full(error):
             silence_stdout()
-            complain("cannot write to standard output: the disk is full. Fix: free some space.", verbose)
+            print_error("cannot write to standard output: the disk is full. Fix: free some space.", verbose)
             return DataError.exit_code
         if (refused := refused_thread(error)) is not None:
-            complain(f"{refused}", verbose)
+            print_error(f"{refused}", verbose)
             return refused.exit_code
-        complain(legible(f"this is a bug: {type(error).__name__}: {error}"), verbose)
+        print_error(legible(f"this is a bug: {type(error).__name__}: {error}"), verbose)
         if not verbose:
             print("Add -v to see where it happened, and please report it.", file=sys.stderr)
         return 1
     return code
 
 
-def said(error: BayeswiseError, words: Sequence[str]) -> str:
+def message_for(error: BayeswiseError, words: Sequence[str]) -> str:
     """The message, its fix in words that can be typed."""
     if error.fix is None or "=" not in error.fix:
         return str(error)
@@ -128,7 +128,7 @@ def without_verbose(arguments: Sequence[str]) -> tuple[list[str], bool]:
     return kept + words[end:], len(kept) < end
 
 
-def complain(message: str, verbose: bool) -> None:
+def print_error(message: str, verbose: bool) -> None:
     """Print on stderr what went wrong, after the traceback if `verbose`."""
     if verbose:
         traceback.print_exc()

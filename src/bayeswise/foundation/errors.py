@@ -22,6 +22,7 @@
         MissingColumnError                a column the model needs is absent
         KindError                         a column has another kind than the model learned
           NoSuchAnswerError               a method that a model of this kind does not have
+          NoSuchAnswerError               a method that a kind of model does not have
         UnseenLevelError                  a level the model never saw, and the policy is "error"
         MissingCellError                  an empty cell, and the policy is "error"
         NotFittedError                    a model that has seen no rows

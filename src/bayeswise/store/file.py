@@ -146,7 +146,7 @@ def _note(text: str) -> Note:
     members = parse_json(text.encode("utf-8", "surrogatepass"), "the note", most_nodes=100, deepest=4)
     written = members.get("format") if isinstance(members, dict) else None
     if type(written) is not int or written < 1:
-        raise StoreError("it is damaged: it does not say its format", fix=RESTORE)
+        raise StoreError("it is damaged: its format is missing", fix=RESTORE)
     check_format(written)
     kind, checksum = members.get("kind"), members.get("sha256")
     if len(members) != 3 or not _matches(_KIND, kind) or not _matches(_CHECKSUM, checksum):

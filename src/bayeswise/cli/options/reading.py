@@ -31,9 +31,7 @@ Numbers: TypeAlias = Annotated[
 Ignored: TypeAlias = Annotated[list[str] | None, typer.Option("--ignore", metavar="COL", help="Leave a column out.")]
 NullWords: TypeAlias = Annotated[
     list[str] | None,
-    typer.Option(
-        "--null", metavar="WORD", help="Word for a missing value, instead of the usual ones; stored in the model."
-    ),
+    typer.Option("--null", metavar="WORD", help="Word for a missing value, instead of the usual ones."),
 ]
 
 

@@ -200,13 +200,13 @@ def settings_of(kind: ModelKind, typed: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in given.items():
         having = {name: having[kind] for name, having in settings_by_option()[key].items() if kind in having}
         if not having:
-            raise _no_say(kind, key)
+            raise _not_an_option(kind, key)
         for name, each in having.items():
             found[name] = _read(each, value, option(key))
     return found if shared is None else {**found, **_m_estimate(kind, shared, given)}
 
 
-def _no_say(kind: ModelKind, key: str) -> UsageError:
+def _not_an_option(kind: ModelKind, key: str) -> UsageError:
     from bayeswise.models.settings.help_text import settings_by_option
 
     others = [other for other in MODELS if any(other in having for having in settings_by_option()[key].values())]

@@ -52,7 +52,7 @@ def family_of(text: str) -> Any:
     known = {each.name: each.type for each in fields(kinds[name]) if each.default is MISSING}  # type: ignore[arg-type]
     if set(given) != set(known):
         typed = ":".join([name, *([",".join(f"{each}=..." for each in known)] if known else [])])
-        raise UsageError(f"the family {text} does not say what is known of it beforehand", fix=f"type {typed}")
+        raise UsageError(f"the family {text} has no value for what is known beforehand", fix=f"type {typed}")
     whole = {key: int(value) if known[key] == "int" and value.is_integer() else value for key, value in given.items()}
     return kinds[name](**whole)
 

@@ -65,7 +65,7 @@ class Encoder:
         by_rows: bool = True,
     ) -> None:
         if batch_rows is not None and batch_rows < 1:
-            raise ParameterError(f"batch_rows is {batch_rows}", fix="choose a number from 1 on, or None")
+            raise ParameterError(f"batch_rows is {batch_rows}", fix="give a number of at least 1, or None")
         self.schema = schema
         self.learning = learning
         self.with_target = learning if with_target is None else with_target

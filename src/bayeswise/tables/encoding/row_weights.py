@@ -1,4 +1,4 @@
-"""Weights of rows: 0 means absent, k means k copies; anything else than a finite number from 0 on is an error.
+"""Weights of rows: 0 means absent, k means k copies; anything else than a finite number of at least 0 is an error.
 
 Weights are multiplied by squares of cells and by each other, and added over all rows. Those that are not 0 lie between
 LEAST and MOST, so that whatever is made of them is a float.

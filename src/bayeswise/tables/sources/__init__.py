@@ -4,7 +4,7 @@ opening.py      which kind of source an object is
 files.py        which files a path means, which reader each needs, several as one table
 table.py        what all sources share
 cells.py        Python objects as cells
-text/           CSV and its kin
+text/           delimited text
 memory/         frames, arrays and records
 arrow.py        the Arrow C stream interface
 arrow_file.py   Arrow and Feather files

@@ -160,7 +160,7 @@ def _copy(stream: Piped, path: Path, name: str, most: int | None) -> None:
 
 
 def is_plain_text(start: bytes) -> bool:
-    """Whether a stream that begins with these bytes is CSV or its kin: neither packed, nor JSON, nor binary."""
+    """Whether a stream that begins with these bytes is delimited text: neither packed, nor JSON, nor binary."""
     return bool(start) and not start.startswith(_PACKED + _BINARY) and not start.lstrip().startswith((b"{", b"["))
 
 

@@ -124,5 +124,5 @@ def folds_of(cv: str | None) -> int | str | None:
     if cv is None or cv == "loo":
         return cv
     if not cv.isdecimal() or int(cv) < 2:
-        raise UsageError(f"--cv is {cv!r}", fix="write loo, or a number of folds from 2 on")
+        raise UsageError(f"--cv is {cv!r}", fix="write loo, or at least 2 folds")
     return int(cv)

@@ -79,7 +79,7 @@ class PoolTable:
             raise UsageError("a class has no name", fix="leave out the comma, or name it")
         if name.casefold() in {word.strip().casefold() for word in words}:
             raise UsageError(
-                f"a class named {name!r} would be read as a missing one", fix="name it otherwise, or say --null WORD"
+                f"a class named {name!r} would be read as a missing one", fix="name it otherwise, or give --null WORD"
             )
 
     def row(self, index: int) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""CSV and its kin: read in blocks, split by the kernel while the block before is in use; from a pipe, once."""
+"""Delimited text: read in blocks, split by the kernel while the block before is in use; from a pipe, once."""
 
 from __future__ import annotations
 
