@@ -34,7 +34,6 @@ from bayeswise.models.naive_bayes.choices import choice
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
 from bayeswise.models.naive_bayes.normal_columns import Numbers
 from bayeswise.render.labels import refuse_unknown
-from bayeswise.render.labels import refuse_unknown
 from bayeswise.statistics.numbers.scatter import PairSums
 from bayeswise.tables.schema.labels import Vocabulary
 

@@ -22,7 +22,6 @@ from bayeswise.foundation.arrays import IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.render.labels import refuse_unknown
-from bayeswise.render.labels import refuse_unknown
 from bayeswise.store.fields import added_later
 from bayeswise.tables.schema.labels import LABEL_TYPES, Label, LabelType, Vocabulary, as_levels
 from bayeswise.tables.schema.names import are_plain, find_name, normal_name
