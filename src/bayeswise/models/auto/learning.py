@@ -24,6 +24,7 @@ from bayeswise.models.auto.whole_table import gathered
 from bayeswise.models.from_table import check_declared, divided, encoded_rows, schema_for
 from bayeswise.models.settings.auto import AutoSettings, seconds_of
 from bayeswise.posteriors.calibration import turns
+from bayeswise.render.numbers import plural
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.labels import Label
@@ -32,6 +33,7 @@ from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.schema import Schema
 
 MOST_CHOOSING = 10_000  # rows that candidates are tried on: more of them estimate, but no longer choose
+_ROWS_OF_AN_ID = 20  # fewer may well have a class each
 MANY, FEWER_CHOOSING = 200_000, 5_000  # of so many rows, which take their time to estimate, fewer choose
 _FAILURES = (BayeswiseError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 
@@ -91,6 +93,7 @@ def tried(
         raise no_column(schema)
     n_rows = sum(batch.n_rows for batch in batches)
     chosen, rows = gathered(batches, schema, MOST_CHOOSING if n_rows <= MANY else FEWER_CHOOSING)
+    _refuse_ids(schema, rows)
     trials = Trials(schema, chosen, rows, seconds, announce or (lambda name: None))
     with algebra_on_one_thread():
         trials.run()
@@ -98,6 +101,18 @@ def tried(
         reasons = "; ".join(f"{name}: {reason}" for name, reason in trials.notes.items())
         raise FitError(f"no model could be learned from these rows: {reasons}", fix="choose a model by model='...'")
     return trials
+
+
+def _refuse_ids(schema: Schema, rows: Batch) -> None:
+    """A target whose classes have one row each, or nearly: left-out rows are of classes that no model has seen."""
+    counts = np.bincount(np.asarray(rows.groups))
+    n_classes = int((counts > 0).sum())
+    if rows.n_rows >= _ROWS_OF_AN_ID and 2 * n_classes > rows.n_rows:
+        raise FitError(
+            f"the target {schema.target_name!r} has {n_classes:,} classes in {rows.n_rows:,} rows: most have a single "
+            "row, which cannot be left out to weigh models",
+            fix="choose another target (is this one an id?), or name a model, for example model='naive-bayes'",
+        )
 
 
 @dataclass
@@ -196,7 +211,7 @@ class Trials:
                 return None
         log_shares = trees.left_out()
         log_own = log_shares[np.arange(self.chosen.n_rows), self.truth]
-        found = LeftOut(np.exp(log_shares), log_own, f"{int(folds.max()) + 1} folds")
+        found = LeftOut(np.exp(log_shares), log_own, plural(int(folds.max()) + 1, "fold"))
         return _Trial(candidate, candidate.learned(self.chosen, self.schema, trees.of_all_rows()), found)
 
     # -- weights ----------------------------------------------------------------------------------------------

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from bayeswise.models.naive_bayes.closed_forms import LinearForm
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class AveragedNaiveBayesModel(NaiveBayesModel):
     """p(state | row) averaged over all 2^d structures of d columns, each with its posterior probability.
 

@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from bayeswise.explanations.steps import Steps
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Classifier(ProbabilityModel):
     """A frozen value (schema, settings, statistics): `learn`, `forget`, `merge` and `changed` give new ones."""
 

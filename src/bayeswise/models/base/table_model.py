@@ -130,6 +130,20 @@ class TableModel:
             raise NoSuchAnswerError(f"{kind} has no predictive", fix="use model.predict_proba(rows)")
         raise AttributeError(f"{kind!r} object has no attribute {name!r}")
 
+    def __eq__(self, other: object) -> bool:
+        """Equal models have the same file, byte for byte."""
+        if type(self) is not type(other):
+            return NotImplemented
+        return self is other or self._file() == cast(TableModel, other)._file()
+
+    def __hash__(self) -> int:
+        return hash(self._file())
+
+    def _file(self) -> bytes:
+        from bayeswise.models.files import bytes_of
+
+        return bytes_of(self)
+
     def facts(self) -> ModelFacts:
         """What to show of the model beside its schema and settings."""
         return ModelFacts({})

@@ -55,7 +55,7 @@ class SingularWarning(UserWarning):
     """A covariance has no inverse; the answer is finite, but it rests on `variance_floor`."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class GaussianBayesModel(Classifier):
     """p(state | row) proportional to p(state) Normal(row; mean of the state, covariance of the state).
 

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from bayeswise.statistics.numbers.extents import Extents, Span
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class NaiveBayesModel(Classifier):
     """p(state | row) = p(state) prod p(cell | state) / p(row), from exact counts and sums.
 

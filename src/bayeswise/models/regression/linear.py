@@ -85,7 +85,7 @@ class WeightPosterior:
         return Predictive("student-t", self.mean, scale, self.df)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class LinearModel(RegressionModel):
     """y = w0 + w . x + noise, from the moments of the rows and nothing else."""
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bayeswise.models.description_length.tree import TreeDisplay
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TreeModel(RelearnedModel):
     """A tree whose nodes are numbered from the root on; the branch of yes comes right after its question.
 

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, repr=False, eq=False)
 class NetworkClassifierModel(Classifier):
     """p(state | row) from a network of the class and all columns; a frozen value.
 

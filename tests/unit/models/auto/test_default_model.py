@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import bayeswise as bw
-from bayeswise.foundation.errors import ParameterError, SchemaError
+from bayeswise.foundation.errors import FitError, ParameterError, SchemaError
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
 from bayeswise.models.naive_bayes.model import NaiveBayesModel
@@ -80,3 +80,12 @@ def test_a_number_to_predict_is_sent_to_regression() -> None:
 def test_a_table_without_a_column_to_learn_from_is_said_in_one_sentence(rows: dict[str, Any]) -> None:
     with pytest.raises(SchemaError, match=r"no column to learn from: x \(only one value\)"):
         bw.fit(rows, "y")
+
+
+@pytest.mark.parametrize("n_rows", [20, 120])
+def test_a_target_like_an_id_is_refused_by_name(n_rows: int) -> None:
+    """Each left-out row would be of a class that no model has seen; trees of 100 rows had no fold at all."""
+    rows = [{"c": "ab"[k % 2], "order": f"A-{k}"} for k in range(n_rows)]
+    with pytest.raises(FitError, match=f"'order' has {n_rows} classes in {n_rows} rows"):
+        bw.fit(rows, "order")
+    assert len(bw.fit(rows, "order", model="naive-bayes").classes) == n_rows
