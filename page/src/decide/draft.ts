@@ -1,4 +1,5 @@
 // Costs that are not saved yet, kept by the tab: a page that is loaded again goes on with them.
+import { keep, kept } from "../storage";
 import type { CostCells } from "./outcome";
 
 interface Draft {
@@ -9,18 +10,8 @@ interface Draft {
 
 const nameOf = (model: string, file: string | null) => `costs:${JSON.stringify([model, file])}`;
 
-export function draftOf(model: string, file: string | null): Draft | null {
-  try {
-    return JSON.parse(window.sessionStorage.getItem(nameOf(model, file)) ?? "null") as Draft | null;
-  } catch {
-    return null;
-  }
-}
+export const draftOf = (model: string, file: string | null) => kept<Draft>(nameOf(model, file));
 
-export function keepDraft(model: string, file: string | null, draft: Draft): void {
-  window.sessionStorage.setItem(nameOf(model, file), JSON.stringify(draft));
-}
+export const keepDraft = (model: string, file: string | null, draft: Draft) => keep(nameOf(model, file), draft);
 
-export function forgetDraft(model: string, file: string | null): void {
-  window.sessionStorage.removeItem(nameOf(model, file));
-}
+export const forgetDraft = (model: string, file: string | null) => keep(nameOf(model, file), null);

@@ -1,6 +1,7 @@
 // Changes of a network that are not saved yet: they outlive a reload and a look at another page, until the tab is closed.
 import { signal, type Signal } from "@preact/signals";
 import type { Schemas } from "../api/client";
+import { keep, kept } from "../storage";
 
 export type Edit = Schemas["Edit"];
 
@@ -48,12 +49,7 @@ export class Draft {
 
   private write(steps: Steps): void {
     this.steps.value = steps;
-    try {
-      if (steps.edits.length) sessionStorage.setItem(this.key, JSON.stringify(steps));
-      else sessionStorage.removeItem(this.key);
-    } catch {
-      // a browser that stores nothing, or no more: a reload loses them
-    }
+    keep(this.key, steps.edits.length ? steps : null);
   }
 }
 
@@ -65,12 +61,8 @@ export function draftOf(network: string | null): Draft {
 }
 
 function read(key: string): Steps {
-  try {
-    const found = JSON.parse(sessionStorage.getItem(key) ?? "null") as Partial<Steps> | null;
-    return found && Array.isArray(found.edits) ? { edits: found.edits, undone: found.undone ?? [] } : NONE;
-  } catch {
-    return NONE;
-  }
+  const found = kept<Partial<Steps>>(key);
+  return found && Array.isArray(found.edits) ? { edits: found.edits, undone: found.undone ?? [] } : NONE;
 }
 
 export function inWords(edit: Edit): string {

@@ -10,6 +10,7 @@ import { SameAsBox, shellLine } from "../components/same_as";
 import { TypedInput } from "../components/typed_input";
 import { compact, count } from "../numbers";
 import { changed, go, query, urlOf, type Parameters } from "../router";
+import { keep, kept } from "../storage";
 import { filesOf, readWorkspace, workspace } from "../workspace";
 
 type View = Schemas["LabelView"];
@@ -225,20 +226,14 @@ interface Point {
   readonly measured: number | null;
 }
 
-function remembered(session: string): Point[] {
-  try {
-    return JSON.parse(window.sessionStorage.getItem(`label:${session}`) ?? "[]") as Point[];
-  } catch {
-    return [];
-  }
-}
+const remembered = (session: string) => kept<Point[]>(`label:${session}`) ?? [];
 
 /** One point for each number of labels; an answer that was taken back takes its point along. */
 function remember(view: View): void {
   if (!view.case || view.believed_cost === null) return;
   const before = remembered(view.session).filter((point) => point.labels < view.labels);
   const points = [...before, { labels: view.labels, believed: view.believed_cost, measured: view.measured_cost }];
-  window.sessionStorage.setItem(`label:${view.session}`, JSON.stringify(points));
+  keep(`label:${view.session}`, points);
 }
 
 function change(changes: Parameters): void {
