@@ -133,6 +133,15 @@ def closest(label: object, among: Iterable[Value]) -> Value | None:
     return next((by_fold[text] for text in get_close_matches(str(label).casefold(), by_fold, n=1)), None)
 
 
+def with_article(noun: str) -> str:
+    """The noun after a or an.
+
+    >>> with_article("auto model"), with_article("state")
+    ('an auto model', 'a state')
+    """
+    return f"{'an' if noun[:1].lower() in set('aeiou') else 'a'} {noun}"
+
+
 def guess(label: object, among: Sequence[object]) -> str:
     """What to type instead: the closest label, or the list of them.
 

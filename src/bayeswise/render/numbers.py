@@ -68,6 +68,15 @@ def count(weight: float) -> str:
     return f"{weight:,.0f}" if weight == int(weight) else f"{weight:.6g}"
 
 
+def plural(n: int, noun: str) -> str:
+    """How many there are.
+
+    >>> plural(1, "edge"), plural(1200, "edge")
+    ('1 edge', '1,200 edges')
+    """
+    return f"{n:,} {noun}{'s' * (n != 1)}"
+
+
 Number: TypeAlias = str | int | float | Fraction | Decimal
 
 _LONGEST = 100  # characters; '1e999999999' would fill the memory
