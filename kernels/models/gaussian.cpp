@@ -11,6 +11,7 @@
 #include <stdexcept>
 #include <vector>
 
+#include "common/aligned.hpp"
 #include "common/registers.hpp"
 #include "common/require.hpp"
 #include "common/turning.hpp"
@@ -43,6 +44,16 @@ std::vector<double> in_blocks(const double* packed, int64_t n_columns) {
 template <int W>
 constexpr int64_t kHalf = Register<double, W>::lanes;
 
+// The same place in memory, which the compiler takes for another. AVX-512 multiplies by a number in memory at no extra
+// cost, but the compiler would spread one that two products share over a register, which takes the time of an addition.
+template <int W>
+BAYESWISE_INLINE const double* again(const double* place) {
+#if BAYESWISE_COPIES
+    if constexpr (W == kAvx512Bytes) asm("" : "+r"(place));
+#endif
+    return place;
+}
+
 // sum over j of (sum over i <= j of W_ji u_i)^2, for the 16 rows of a tile; without W, the sum of u_i^2.
 template <int W>
 BAYESWISE_INLINE void whitened_squares(double* __restrict squares, double* __restrict scores,
@@ -52,8 +63,10 @@ BAYESWISE_INLINE void whitened_squares(double* __restrict squares, double* __res
     using Rows = typename Register<double, W>::type;
     for (int64_t c = 0; c < n_columns; ++c) {
         const double centre = mean[c], low = mean_low[c], by = inverse[c];
-        for (int64_t r = kTileRows * c; r < kTileRows * (c + 1); r += kHalf<W>)
-            store<double, W>(scores + r, by * ((load<double, W>(columns + r) - centre) - low));
+        const double* x = columns + kTileRows * c;
+        double* u = scores + kTileRows * c;
+        for (int64_t r = 0; r < kTileRows; r += kHalf<W>)
+            store<double, W>(u + r, by * ((load<double, W>(x + r) - centre) - low));
     }
     for (int64_t slice = 0; slice < kTileRows; slice += 2 * kHalf<W>) {
         const double* u = scores + slice;
@@ -69,14 +82,15 @@ BAYESWISE_INLINE void whitened_squares(double* __restrict squares, double* __res
             u = scores + slice;
             for (int64_t i = 0; i < first + kBlock; ++i, w += kBlock, u += kTileRows) {
                 const Rows u0 = load<double, W>(u), u1 = load<double, W>(u + kHalf<W>);
+                const double* v = again<W>(w);
                 a0 = a0 + w[0] * u0;
-                a1 = a1 + w[0] * u1;
+                a1 = a1 + v[0] * u1;
                 b0 = b0 + w[1] * u0;
-                b1 = b1 + w[1] * u1;
+                b1 = b1 + v[1] * u1;
                 c0 = c0 + w[2] * u0;
-                c1 = c1 + w[2] * u1;
+                c1 = c1 + v[2] * u1;
                 d0 = d0 + w[3] * u0;
-                d1 = d1 + w[3] * u1;
+                d1 = d1 + v[3] * u1;
             }
             sum0 = sum0 + ((a0 * a0 + b0 * b0) + (c0 * c0 + d0 * d0));
             sum1 = sum1 + ((a1 * a1 + b1 * b1) + (c1 * c1 + d1 * d1));
@@ -120,8 +134,8 @@ void turn(const Cells<T>& values, int64_t first, int64_t n_rows, double* columns
 }
 
 // A turned tile, with columns of zeros up to a whole number of blocks.
-std::vector<double> tile(int64_t n_columns) {
-    return std::vector<double>(kTileRows * ((n_columns + kBlock - 1) / kBlock * kBlock));
+AlignedVector<double> tile(int64_t n_columns) {
+    return AlignedVector<double>(kTileRows * ((n_columns + kBlock - 1) / kBlock * kBlock));
 }
 
 template <typename T>
@@ -140,7 +154,7 @@ void squared_distances(Out out, Cells<T> values, Constants mean, Constants mean_
     nb::gil_scoped_release release;
     std::vector<std::vector<double>> blocks(n_states);
     for (int64_t k = 0; k < n_states && !diagonal; ++k) blocks[k] = in_blocks(whiteners.data() + k * full, n_columns);
-    std::vector<double> columns = tile(n_columns), scores = tile(n_columns);
+    AlignedVector<double> columns = tile(n_columns), scores = tile(n_columns);
     double squares[kTileRows];
     for (int64_t first = 0; first < n_rows; first += kTileRows) {
         const int64_t here = std::min(kTileRows, n_rows - first);
@@ -166,7 +180,7 @@ void linear_scores(Out out, Cells<T> values, Constants centre, Constants weights
     require(static_cast<int64_t>(out.shape(0)) == n_rows && static_cast<int64_t>(out.shape(1)) == n_states,
             "the scores have another shape");
     nb::gil_scoped_release release;
-    std::vector<double> columns = tile(n_columns), scores = tile(n_columns);
+    AlignedVector<double> columns = tile(n_columns), scores = tile(n_columns);
     double sums[kTileRows];
     for (int64_t first = 0; first < n_rows; first += kTileRows) {
         const int64_t here = std::min(kTileRows, n_rows - first);
