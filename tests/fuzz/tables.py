@@ -28,7 +28,8 @@ import bayeswise as bw
 from bayeswise.cli import main
 from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.tables.encoding.encoder import Encoder
-from bayeswise.tables.schema.inference import examine, find_leaks
+from bayeswise.tables.schema.inference import examine
+from bayeswise.tables.schema.leaks import find_leaks
 from bayeswise.tables.schema.notes import report
 from bayeswise.tables.source import open_source
 from tests.fuzz.answers import check_finite, check_posterior

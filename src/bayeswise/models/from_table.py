@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -40,11 +41,14 @@ def schema_for(
     *,
     flags_as_numbers: bool | Sequence[str] = False,
 ) -> Schema:
-    """The given schema, or the inferred one; columns of 0 and 1 are flags unless `flags_as_numbers`."""
+    """The given schema, or the inferred one, with warnings; columns of 0 and 1 are flags unless `flags_as_numbers`."""
     if schema is None:
-        from bayeswise.tables.schema.inference import infer_schema  # late: a model that answers has its schema
+        from bayeswise.tables.schema.inference import infer_with_advice  # late: a model that answers has its schema
 
-        return infer_schema(source, target, **about_columns, flags_as_numbers=flags_as_numbers)
+        schema, advice = infer_with_advice(source, target, **about_columns, flags_as_numbers=flags_as_numbers)
+        for each in advice:
+            warnings.warn(str(each), UserWarning, stacklevel=5)
+        return schema
     if about_columns:
         raise ParameterError("a given schema already says what the columns mean", fix="leave out one of them")
     return schema

@@ -80,6 +80,14 @@ class Reading:
         str | None,
         typer.Option("--encoding", metavar="NAME", help="Encoding of text files (auto-detected by default)."),
     ] = None
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line of text files has the names (auto-detected by default); without one, columns "
+            "are column0, column1, ...",
+        ),
+    ] = None
     table: Annotated[
         str | None, typer.Option("--table", metavar="NAME", help="Table of a database, or sheet of a workbook.")
     ] = None
@@ -101,6 +109,7 @@ class Reading:
             delimiter={"tab": "\t", "\\t": "\t"}.get(self.delimiter or "", self.delimiter),
             decimal=self.decimal,
             encoding=self.encoding,
+            header=self.header,
             table_name=self.table,
             once=once,
         )
@@ -132,6 +141,11 @@ class Watched:
         self._also = also
         self.chunk: Chunk | None = None
         self.rows = 0
+
+    @property
+    def source(self) -> Source:
+        """The source itself, which can be swept without being watched."""
+        return self._source
 
     @property
     def description(self) -> str:

@@ -181,7 +181,17 @@ def reported_warnings() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UserWarning)
         yield
-    say(*dict.fromkeys(f"Warning: {legible(str(each.message)).rstrip('.')}." for each in caught))
+    say(*dict.fromkeys(f"Warning: {_typed(legible(str(each.message))).rstrip('.')}." for each in caught))
+
+
+def _typed(message: str) -> str:
+    """A warning, its fix in words that can be typed."""
+    what, fix, how = message.partition(" Fix: ")
+    if "=" not in how:
+        return message
+    from bayeswise.cli.output.fixes import options_of, typed_fix
+
+    return what + fix + typed_fix(how, options_of(["fit"]))
 
 
 def say(*lines: str) -> None:

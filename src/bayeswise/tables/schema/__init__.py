@@ -1,6 +1,8 @@
 """What each column of a table means: inferred in one pass, overridden by the user, then frozen.
 
-inference.py        from a source to its schema; columns that give the target away
+inference.py        from a source to its schema
+leaks.py            columns that give the target away
+likenesses.py       cells that look like numbers, labels that differ by blanks or case, names that are numbers
 profile.py          what one pass says about each column; which are known to be plain numbers without one
 column_evidence.py  what a profile is evidence of; cells that are not numbers in number columns
 kinds.py            the kind of a column and its reason; the first rule that applies decides

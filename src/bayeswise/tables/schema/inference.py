@@ -5,17 +5,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import field, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import replace
 from functools import cached_property
 from typing import Unpack
 
-import numpy as np
-
-from bayeswise.foundation.arrays import CodeArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError, listed
 from bayeswise.render.labels import quoted
+from bayeswise.render.numbers import plural
 from bayeswise.tables.partitions import NearSource, SpreadSource
 from bayeswise.tables.schema import column_evidence as evidence
 from bayeswise.tables.schema.kinds import (
@@ -27,10 +25,12 @@ from bayeswise.tables.schema.kinds import (
     sure_numbers,
 )
 from bayeswise.tables.schema.labels import Label, LabelType, as_label, label_key, label_type_of
-from bayeswise.tables.schema.notes import Advice, keep, leave_out, no_column
+from bayeswise.tables.schema.leaks import copies_in_fit
+from bayeswise.tables.schema.likenesses import formatted_numbers, names_that_are_numbers, two_spellings
+from bayeswise.tables.schema.notes import WRITE_ALIKE, Advice, advice_in_fit, keep, no_column
 from bayeswise.tables.schema.overrides import Names, Override, Overrides, SchemaOverrides, overrides_for
 from bayeswise.tables.schema.profile import ColumnProfile, ProfilePass, profile, profiles_of
-from bayeswise.tables.schema.schema import LABELLED, Column, Columns, Schema, Target
+from bayeswise.tables.schema.schema import Column, Columns, Schema, Target
 from bayeswise.tables.source import Source
 
 MOST_CODES = 50  # whole numbers in a target, before they are taken for measurements
@@ -54,6 +54,8 @@ class Examination:
     target: TargetFinding | None
     weight: WeightFinding | None
     null_words: tuple[str, ...] | None
+    numeric_names: tuple[str, ...] = ()
+    """Names in the header of a text file that read as numbers."""
 
     @property
     def profiles(self) -> dict[str, ColumnProfile]:
@@ -79,7 +81,22 @@ class Examination:
     def advice(self) -> tuple[Advice, ...]:
         """What a user should look at."""
         of_columns = tuple(advice for finding in self.findings for advice in finding.advice)
-        return (*(self.target.advice if self.target else ()), *of_columns)
+        return (*self._advice_on_names, *(self.target.advice if self.target else ()), *of_columns)
+
+    @property
+    def advice_in_fit(self) -> tuple[Advice, ...]:
+        """What a fit warns of."""
+        of_columns = tuple(advice for each in self.findings for advice in advice_in_fit(each.column, each.profile))
+        of_target = () if self.target is None else tuple(_advice_on_spelling(self.target.profile))
+        return (*self._advice_on_names, *of_target, *of_columns)
+
+    @property
+    def _advice_on_names(self) -> tuple[Advice, ...]:
+        if not self.numeric_names:
+            return ()
+        are = "name is a number" if len(self.numeric_names) == 1 else "names are numbers"
+        what = f"column {are}: {listed(map(quoted, self.numeric_names), 3)}; is the first line a row and no header?"
+        return (Advice(None, what, "if it is a row: header=False (--no-header)"),)
 
     @property
     def schema(self) -> Schema:
@@ -102,6 +119,23 @@ def examine(source: Source, target: str | None = None, **given: Unpack[SchemaOve
 
 def infer_schema(source: Source, target: str | None = None, **given: Unpack[SchemaOverrides]) -> Schema:
     """The schema that `examine` finds, but faster: most columns of plain numbers need no full profile."""
+    return _inferred(source, target, given)[0]
+
+
+def infer_with_advice(
+    source: Source, target: str | None = None, **given: Unpack[SchemaOverrides]
+) -> tuple[Schema, tuple[Advice, ...]]:
+    """The same, with the advice that a fit warns of."""
+    schema, examination, quick = _inferred(source, target, given)
+    numbers = [name for name, column in quick.items() if column.kind != "ignored"]
+    copies = copies_in_fit(source, examination, numbers)
+    return schema, (*examination.advice_in_fit, *copies)
+
+
+def _inferred(
+    source: Source, target: str | None, given: SchemaOverrides
+) -> tuple[Schema, Examination, dict[str, Column]]:
+    """The schema, what was found of columns with a profile, and the columns without one."""
     overrides = _overrides(source, target, given)
     if isinstance(source, SpreadSource | NearSource):
         quick, profiles = _of_one_pass(source, overrides)
@@ -110,10 +144,11 @@ def infer_schema(source: Source, target: str | None = None, **given: Unpack[Sche
         names = _to_profile(overrides, quick)
         profiles = profile(source, names) if names else {}
     slow = tuple(name for name in overrides.features if name not in quick)
-    schema = _inferred_column(source, overrides, slow, profiles).schema
+    examination = _inferred_column(source, overrides, slow, profiles)
+    schema = examination.schema
     columns = {**quick, **{column.name: column for column in schema}}
     examples = list(map(columns.__getitem__, overrides.features))
-    return replace(schema, columns=Columns.like(overrides.features, examples))
+    return replace(schema, columns=Columns.like(overrides.features, examples)), examination, quick
 
 
 def _to_profile(overrides: Overrides, quick: Collection[str]) -> list[str]:
@@ -155,10 +190,11 @@ def _inferred_column(
     return Examination(
         source.description,
         next((column.rows for column in profiles.values()), 0),
-        tuple(infer_kind(profiles[name], textual, overrides[name]) for name in features),
+        tuple(infer_kind(profiles[name], textual, overrides[name], source.null_words) for name in features),
         None if target is None else infer_target(profiles[target], textual, overrides[target]),
         None if weight is None else WeightFinding(profiles[weight], _weight_problem(profiles[weight])),
         source.null_words if textual else None,
+        tuple(names_that_are_numbers(column.name for column in source.columns)) if textual else (),
     )
 
 
@@ -234,7 +270,8 @@ def _problem(profile: ColumnProfile, labels: LabelType, override: Override) -> B
     if profile.storage in ("nested", "binary", "temporal"):
         return SchemaError(f"the target {name!r} holds {profile.storage} cells", fix="turn it into text first")
     if profile.infinite and labels != "text":
-        return NonFiniteError(f"the target {name!r} has {profile.infinite} infinite cells", fix="leave them empty")
+        infinite = plural(profile.infinite, "infinite cell")
+        return NonFiniteError(f"the target {name!r} has {infinite}", fix="leave them empty")
     if override.kind is None and override.levels is None and _is_measured(profile, labels):
         whole = "whole " if evidence.all_whole(profile) else ""
         return SchemaError(
@@ -267,64 +304,17 @@ def _advice(profile: ColumnProfile, classes: tuple[tuple[Label, int], ...], with
     if single and profile.present > len(seen):
         what = f"a single row has the class {listed(single, 3)}"
         found.append(Advice(name, what, "collect more rows, or merge rare classes"))
+    found += _advice_on_spelling(profile)
     if evidence.all_different(profile):
         found.append(Advice(name, "every row has a class of its own: an id?", "choose another target with -t"))
     return found
 
 
-_MOST_VALUES = 1000
-_ROWS_PER_VALUE = 10
-
-
-def find_leaks(source: Source, examination: Examination) -> tuple[Advice, ...]:
-    """One more sweep, over the columns with few values beside the target."""
-    names = [finding.column.name for finding in examination.findings if _is_suspect(finding)]
-    if examination.target is None or examination.target.problem is not None or not names:
-        return ()
-    target = examination.target.target.name
-    tallies = {name: Tally() for name in names}
-    for chunk in source.chunks([target, *names]):
-        groups = chunk.labels(target)[0]
-        for name, tally in tallies.items():
-            tally.observe(chunk.labels(name)[0], groups)
-    verdicts = {name: tally.verdict() for name, tally in tallies.items()}
-    return tuple(
-        Advice(name, f"{verdict}; will it be known before the answer?", f"if not: {leave_out(name)}")
-        for name, verdict in verdicts.items()
-        if verdict
-    )
-
-
-def _is_suspect(finding: Finding) -> bool:
-    labelled = finding.column.kind in (*LABELLED, "number", "count")
-    return labelled and finding.problem is None and 2 <= finding.profile.distinct <= _MOST_VALUES
-
-
-@dataclass
-class Tally:
-    """Which values occur with which classes.
-
-    >>> tally = Tally()
-    >>> tally.observe(np.array([0, 1, 0, 1], dtype=np.int32), np.array([1, 0, 1, 0], dtype=np.int32))
-    >>> tally.verdict()
-    'it copies the target'
-    """
-
-    rows: int = 0
-    pairs: set[int] = field(default_factory=set)
-
-    def observe(self, codes: CodeArray, groups: CodeArray) -> None:
-        both = (codes >= 0) & (groups >= 0)
-        self.rows += int(np.count_nonzero(both))
-        pairs = (codes[both].astype(np.int64) << 32) | groups[both]
-        self.pairs.update(np.unique(pairs).tolist())
-
-    def verdict(self) -> str:
-        """What the pairs say, empty if nothing."""
-        values = {pair >> 32 for pair in self.pairs}
-        classes = {pair & 0xFFFFFFFF for pair in self.pairs}
-        if len(classes) < 2 or len(self.pairs) > len(values):
-            return ""
-        if len(values) == len(classes):
-            return "it copies the target" if self.rows >= 2 * len(values) else ""
-        return "each of its values goes with one class" if self.rows >= _ROWS_PER_VALUE * len(values) else ""
+def _advice_on_spelling(profile: ColumnProfile) -> Iterator[Advice]:
+    """Of a target: classes that look like numbers, or like one class written in two ways."""
+    formatted = formatted_numbers(profile)
+    if formatted is not None:
+        yield Advice(profile.name, formatted.what, formatted.fix)
+    spellings = two_spellings(profile)
+    if spellings:
+        yield Advice(profile.name, spellings, WRITE_ALIKE)

@@ -15,7 +15,7 @@ Other whole numbers stay numbers; `count` is never inferred, since a Poisson cou
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import compress
 
@@ -23,11 +23,13 @@ import numpy as np
 
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, NonFiniteError, SchemaError
+from bayeswise.render.numbers import plural
 from bayeswise.tables.partitions import NearSource
 from bayeswise.tables.schema import column_evidence as evidence
 from bayeswise.tables.schema.column_evidence import places_of
 from bayeswise.tables.schema.labels import Vocabulary, label_type_of
-from bayeswise.tables.schema.notes import IS_FLAG, Advice, advice_on, keep, leave_out, note_on
+from bayeswise.tables.schema.likenesses import formatted_numbers, placeholder
+from bayeswise.tables.schema.notes import IS_FLAG, ON_REQUEST, Advice, advice_on, keep, leave_out, note_on
 from bayeswise.tables.schema.overrides import Override, Overrides
 from bayeswise.tables.schema.profile import ColumnProfile, Extremes, extremes, is_plain, of_zero_and_one
 from bayeswise.tables.schema.schema import LABELLED, Column, Kind
@@ -62,14 +64,17 @@ class Finding:
         return advice_on(self.column, self.profile, self.textual) if self.is_readable else ()
 
 
-def infer_kind(profile: ColumnProfile, textual: bool, override: Override) -> Finding:
-    """The column with its kind and reason, and what a reader should know about it."""
+def infer_kind(profile: ColumnProfile, textual: bool, override: Override, null_words: Sequence[str] = ()) -> Finding:
+    """The column with its kind and reason, and what a reader should know about it.
+
+    `null_words` are those by which a text file was read.
+    """
     kind, reason = _overridden(override) or _inferred(profile, textual, override.flag_is_number)
     try:
         column = _column(profile, textual, override, kind, reason)
     except SchemaError as error:
         return Finding(Column(profile.name, "ignored", reason="it cannot be read"), profile, textual, error, False)
-    return Finding(column, profile, textual, _problem(column, profile))
+    return Finding(column, profile, textual, _problem(column, profile, null_words if textual else None))
 
 
 def unlabelled_column(name: str, kind: Kind, override: Override) -> Column:
@@ -87,7 +92,7 @@ def _flag(name: str, override: Override) -> Column:
 
 def _overridden(override: Override) -> tuple[Kind, str] | None:
     if override.kind == "ignored":
-        return "ignored", "ignored on request"
+        return "ignored", ON_REQUEST
     if override.kind is None and override.levels is not None:
         return "category", "its levels are declared"
     return (override.kind, "declared") if override.kind is not None else None
@@ -158,7 +163,7 @@ def _column(profile: ColumnProfile, textual: bool, override: Override, kind: Kin
 
 def _hint(profile: ColumnProfile, column: Column) -> str:
     """How to keep a column that was ignored by inference."""
-    if column.kind != "ignored" or column.reason == "ignored on request":
+    if column.kind != "ignored" or column.reason == ON_REQUEST:
         return ""
     if profile.storage in ("nested", "binary"):
         return "turn it into text or numbers first to keep it"
@@ -167,9 +172,9 @@ def _hint(profile: ColumnProfile, column: Column) -> str:
     return f"keep it with {keep(column.name, 'category')}"
 
 
-def _problem(column: Column, profile: ColumnProfile) -> BayeswiseError | None:
+def _problem(column: Column, profile: ColumnProfile, null_words: Sequence[str] | None) -> BayeswiseError | None:
     if column.kind in ("number", "count"):
-        return _number_problem(column, profile)
+        return _number_problem(column, profile, null_words)
     if column.kind in LABELLED and profile.storage in ("nested", "binary"):
         return SchemaError(
             f"column {column.name!r} holds {profile.storage} cells, which are not labels",
@@ -185,7 +190,7 @@ def _problem(column: Column, profile: ColumnProfile) -> BayeswiseError | None:
     return None
 
 
-def _number_problem(column: Column, profile: ColumnProfile) -> BayeswiseError | None:
+def _number_problem(column: Column, profile: ColumnProfile, null_words: Sequence[str] | None) -> BayeswiseError | None:
     if profile.storage in ("nested", "binary", "temporal"):
         return SchemaError(
             f"column {column.name!r} holds {profile.storage} cells, which are not numbers",
@@ -194,10 +199,14 @@ def _number_problem(column: Column, profile: ColumnProfile) -> BayeswiseError | 
     invalid = evidence.invalid(profile)
     if evidence.too_many_invalid(invalid, profile.present):
         taken = "is declared numeric" if column.reason == "declared" else "looks numeric"
+        formatted = formatted_numbers(profile)
+        look = "" if formatted is None else f"; they look like numbers with {formatted.oddity}"
+        correction = _correction(profile, null_words) if formatted is None else formatted.fix
         return SchemaError(
             f"column {column.name!r} {taken}, but {invalid:,} of its {profile.present:,} cells are not: "
-            + places_of(profile.invalid_examples, invalid),
-            fix=f"correct these cells, or {keep(column.name, 'category')}",
+            + places_of(profile.invalid_examples, invalid)
+            + look,
+            fix=f"{correction}, or {keep(column.name, 'category')}",
         )
     if profile.infinite:
         return _infinite(column, profile)
@@ -209,9 +218,15 @@ def _number_problem(column: Column, profile: ColumnProfile) -> BayeswiseError | 
     return None
 
 
+def _correction(profile: ColumnProfile, null_words: Sequence[str] | None) -> str:
+    """What to do about cells that are not numbers; maybe one word stands for missing values."""
+    missing = "" if null_words is None else placeholder(profile, null_words)
+    return f"{missing}; else correct these cells" if missing else "correct these cells"
+
+
 def _infinite(column: Column, profile: ColumnProfile) -> NonFiniteError:
     return NonFiniteError(
-        f"column {column.name!r} has {profile.infinite} infinite cells",
+        f"column {column.name!r} has {plural(profile.infinite, 'infinite cell')}",
         fix=f"leave these cells empty, or {leave_out(column.name)}",
     )
 

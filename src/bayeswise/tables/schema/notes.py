@@ -13,6 +13,7 @@ from bayeswise.foundation.errors import BayeswiseError, SchemaError, listed
 from bayeswise.render.labels import keyed, quoted
 from bayeswise.tables.schema import column_evidence as evidence
 from bayeswise.tables.schema.column_evidence import places_of
+from bayeswise.tables.schema.likenesses import formatted_numbers, two_spellings
 from bayeswise.tables.schema.null_words import described
 from bayeswise.tables.schema.profile import ColumnProfile, counted_values
 from bayeswise.tables.schema.schema import LABELLED, Column, Kind, Schema, Target
@@ -22,6 +23,8 @@ if TYPE_CHECKING:
 
 IS_FLAG = "a flag: 0 or 1"
 """The reason for the kind of a column of 0 and 1."""
+ON_REQUEST = "ignored on request"
+WRITE_ALIKE = "write them alike if they mean the same"
 _SHOWN_LEVELS = 5
 _MANY_LEVELS = 1000
 
@@ -33,6 +36,11 @@ class Advice:
     column: str | None
     what: str
     fix: str
+
+    def __str__(self) -> str:
+        where = "" if self.column is None else f"column {quoted(self.column)}: "
+        end = "" if self.what.endswith("?") else "."
+        return f"{where}{self.what}{end} Fix: {self.fix}"
 
 
 def cells_of(count: int) -> str:
@@ -113,14 +121,28 @@ def leave_out(name: str) -> str:
 
 
 def advice_on(column: Column, profile: ColumnProfile, textual: bool) -> tuple[Advice, ...]:
-    """What may be wrong with a column that is used, each with its fix."""
+    """What may be wrong with a column, each with its fix; of one that is ignored, what a fit warns of."""
+    in_fit = advice_in_fit(column, profile)
     if column.kind == "ignored":
-        return ()
+        return in_fit
     found = [*_advice_on_numbers(column, profile), *_advice_on_labels(column, profile, textual)]
     if 2 * profile.present < profile.rows:
         share = 100 * (profile.rows - profile.present) / profile.rows
         found.append((f"{share:.0f} % of the cells are missing", leave_out(column.name)))
-    return tuple(Advice(column.name, what, fix) for what, fix in found)
+    return (*in_fit, *(Advice(column.name, what, fix) for what, fix in found))
+
+
+def advice_in_fit(column: Column, profile: ColumnProfile) -> tuple[Advice, ...]:
+    """What a fit warns of: a category, or a column that is ignored, that looks like numbers; a category like an id."""
+    if column.kind not in (*LABELLED, "ignored") or column.reason in ("declared", ON_REQUEST):
+        return ()
+    formatted = formatted_numbers(profile)
+    if formatted is not None:
+        return (Advice(column.name, formatted.what, formatted.fix),)
+    if column.kind in LABELLED and column.levels is None and _has_many_levels(profile):
+        what = f"{profile.n_distinct} different values in {profile.present:,} cells: an id?"
+        return (Advice(column.name, what, leave_out(column.name)),)
+    return ()
 
 
 def _advice_on_numbers(column: Column, profile: ColumnProfile) -> Iterator[tuple[str, str]]:
@@ -136,8 +158,9 @@ def _advice_on_labels(column: Column, profile: ColumnProfile, textual: bool) -> 
         return
     if column.reason != "declared" and _could_be_number(profile, textual):
         yield "the cells are text that reads as numbers", f"if they are amounts: {keep(column.name, 'number')}"
-    if column.levels is None and _has_many_levels(profile):
-        yield f"{profile.n_distinct} different values in {profile.present:,} cells: an id?", leave_out(column.name)
+    spellings = two_spellings(profile) if column.levels is None else ""
+    if spellings:
+        yield spellings, WRITE_ALIKE
 
 
 def _could_be_number(profile: ColumnProfile, textual: bool) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sqlite3
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -119,12 +120,20 @@ def _chosen(path: Path, name: str, table: str | None) -> str:
         return known[0]
     have = listed(known) if known else "none"
     if table is None:
-        raise SourceError(f"{name} has not one table but {len(known)}: {have}", fix="name a table")
+        raise SourceError(
+            f"{name} has not one table but {len(known)}: {have}",
+            fix=f"name one, such as {_named(known[0])}" if known else "give a file with a table",
+        )
     if table not in known:
         near = get_close_matches(table, known, n=1)
-        fix = f"name {shortened(near[0]) if near else 'one of them'}"
+        fix = f"use {_named(near[0] if near else known[0])}" if known else "give a file with a table"
         raise SourceError(f"{name} has no table {quoted(table)}; it has {have}", fix=fix)
     return table
+
+
+def _named(table: str) -> str:
+    """How to name a table, in Python and in the shell."""
+    return f"table_name={quoted(table)} (--table {shlex.quote(shortened(table))})"
 
 
 def _tables(path: Path, name: str) -> list[str]:

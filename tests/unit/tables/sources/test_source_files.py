@@ -200,7 +200,7 @@ def test_sqlite_queries_are_read(database: Path) -> None:
 
 
 def test_sqlite_errors_name_the_tables(database: Path) -> None:
-    with pytest.raises(SourceError, match=r"no table 'gold'; it has golf, mixed. Fix: name golf"):
+    with pytest.raises(SourceError, match=r"no table 'gold'; it has golf, mixed. Fix: use table_name='golf'"):
         open_source(database, table_name="gold")
     with pytest.raises(SourceError, match=r"not one table but 2: golf, mixed"):
         open_source(database)

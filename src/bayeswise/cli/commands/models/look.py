@@ -9,7 +9,8 @@ import typer
 from bayeswise.cli.options import reading
 from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.output.writing import json_document
-from bayeswise.tables.schema.inference import examine, find_leaks
+from bayeswise.tables.schema.inference import examine
+from bayeswise.tables.schema.leaks import find_leaks
 from bayeswise.tables.schema.notes import report, stops
 
 
@@ -30,11 +31,13 @@ def run(
     names = [column.name for column in source.columns]
     examination = examine(source, target, weight=weight, **kinds.overrides(names))
     answer = report(examination, names, (*examination.advice, *find_leaks(source, examination)))
+    found = [problem for _, problem in stops(examination)]
     if as_json:
         print(json_document(answer))
     else:
         from bayeswise.cli.output.look_page import show
 
+        answer["warnings"] = answer["warnings"][bool(found) :]  # the first is the error below
         show(answer, {finding.column.name: finding.note for finding in examination.findings})
-    for _, problem in stops(examination):
+    for problem in found:
         raise problem

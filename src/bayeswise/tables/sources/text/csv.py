@@ -26,6 +26,7 @@ FEW_BYTES = 1 << 16  # a file of no more is read sooner than a helper begins to
 BLOCK_BYTES_PER_COLUMN = 1 << 11  # a wide table still comes in hundreds of rows
 LONGEST_RECORD = 1 << 26
 _ALL = (1 << 62) - 1
+_OTHER_DELIMITER = 'name another delimiter, as in delimiter=";" (--delimiter ";")'
 
 
 @dataclass(frozen=True)
@@ -126,7 +127,7 @@ class CsvSource(TableSource):
                 if len(carry) > LONGEST_RECORD:
                     raise SourceError(
                         f"{self._name}: the record in line {line} is longer than {LONGEST_RECORD >> 20} MB",
-                        fix="close the quotes that open there, or name another delimiter",
+                        fix=f"close the quotes that open there, or {_OTHER_DELIMITER}",
                     )
 
     def _split(self, carry: bytes, fresh: bytes, n_columns: int, line: int, most_rows: int) -> _kernels.CsvBlock:
@@ -151,7 +152,7 @@ def flaw_error(name: str, block: _kernels.CsvBlock, n_columns: int, dialect: Dia
         fields = f"{block.flaw_fields} field{'s' * (block.flaw_fields != 1)}"
         return SourceError(
             f"{where} has {fields} where {n_columns or block.n_columns} are expected",
-            fix=f"correct the line (delimiter {dialect.delimiter!r}), or name another delimiter",
+            fix=f"correct the line (delimiter {dialect.delimiter!r}), or {_OTHER_DELIMITER}",
         )
     if block.flaw == "after_quote":
         return SourceError(f"{where} has text after a closing quote", fix='write quotes inside a field twice: ""')

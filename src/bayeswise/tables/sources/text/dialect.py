@@ -104,12 +104,12 @@ def _decimal(records: Sequence[Sequence[str]], delimiter: str) -> str:
 
 
 def _has_header(records: Sequence[Sequence[str]], decimal: str) -> bool:
-    """False when the first cell of a column of numbers is a number, unless the top row counts up (years, positions)."""
+    """False when the first cell of a column of numbers is a number, unless whole ones count up (years, positions)."""
     if len(records) < 2:
         return True
     top = [_number(cell, decimal) for cell in records[0]]
     numbers = [value for value in top if value is not None]
-    if len(numbers) > 1 and all(later - value == 1 for value, later in pairwise(numbers)):
+    if len(numbers) > 1 and numbers[0].is_integer() and all(later - value == 1 for value, later in pairwise(numbers)):
         return True
     return not any(
         value is not None and _mostly_numbers([record[k] for record in records[1:] if k < len(record)], decimal)
