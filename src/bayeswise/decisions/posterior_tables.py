@@ -63,7 +63,7 @@ def _of_mapping(posterior: Mapping[Any, Any]) -> tuple[FloatArray, tuple[Label, 
 def _of_frame(frame: Any, expected: Sequence[Label]) -> tuple[FloatArray, tuple[Label, ...]]:
     known = {str(name) for name in _names(frame)}
     names = [str(s) if str(s) in known and f"p_{s}" not in known else f"p_{s}" for s in expected]
-    found = numbers_of(frame, names)
+    found = numbers_of(frame, names, "probabilities")
     return np.stack([found[name] for name in names], axis=1), tuple(expected)
 
 

@@ -51,14 +51,14 @@ class ModelTail:
             raise ParameterError(f"{n_draws} draws", fix=f"draw from 1 to {BATCH_ROWS:,} rows")
         if not capabilities_of(model).row_probability:
             raise ParameterError(
-                f"{type(model).__name__} has no log p(row), so that it cannot detect unknown rows",
+                "this model has no probability of a row, so that it cannot detect unknown rows",
                 fix="use a model of the rows: naive or Gaussian Bayes",
             )
         self.model = model
         drawn = model.sample(n_draws, seed)
         if any(isinstance(drawn[name][0], str) for name in model.schema.numbers):
             raise ParameterError(
-                f"{type(model).__name__} knows intervals of its numbers only, so that it cannot detect unknown rows",
+                "this model knows intervals of its numbers only, so that it cannot detect unknown rows",
                 fix="use a model of the rows: naive or Gaussian Bayes",
             )
         (self._draws,) = model.batches({name: drawn[name] for name in model.schema.used})  # fewer than a batch may hold

@@ -100,7 +100,8 @@ class Bars:
         most = width // 4
         names = [cell_len(shown(weight.column, most)) for weight in weights]
         values = [cell_len(shown(value_text(weight.value, weight.note), most)) for weight in weights]
-        return max([9, *names]), max([len(self.balance.share(0.1234, 4)), *values])
+        shares = self.balance.share(self.balance.prior), self.balance.share(self.balance.probability, 4)
+        return max([9, *names]), max([len(self.balance.share(0.1234, 4)), *map(len, shares), *values])
 
     def _axis(self, half: int) -> Text:
         rival = "◄ " + shown(self.balance.rival, half - 3)

@@ -178,21 +178,24 @@ def value_text(value: Any, note: str = "") -> str:
 
 
 def weight_text(log_ratio: float) -> str:
-    """The weight with its sign.
+    """The weight with its sign, in at most 7 characters.
 
-    >>> weight_text(0.9933), weight_text(-math.inf)
-    ('+0.99', '-∞')
+    >>> weight_text(0.9933), weight_text(-48120.33), weight_text(4.5e17), weight_text(-math.inf)
+    ('+0.99', '-48,120', '+4.5e17', '-∞')
     """
     if math.isinf(log_ratio):
         return "+∞" if log_ratio > 0 else "-∞"
-    return f"{log_ratio:+.2f}"
+    forms = (f"{log_ratio:+.2f}", f"{log_ratio:+,.0f}", f"{log_ratio:+.2g}".replace("e+0", "e").replace("e+", "e"))
+    return next((text for text in forms if len(text) <= 7), f"{log_ratio:+.0e}".replace("e+", "e"))
 
 
 def factor_text(log_ratio: float) -> str:
-    """What the odds are multiplied by, in three digits.
+    """What the odds are multiplied by, in three digits, or two where it is below 0.001 or from a million on.
 
     >>> factor_text(math.log(2.7)), factor_text(7.507), factor_text(28.8), factor_text(-math.inf)
     ('× 2.7', '× 1,821', '× 3.2e12', '× 0')
+    >>> factor_text(-7.0), factor_text(-11.3)
+    ('× 0.00091', '× 1.2e-05')
     """
     factor = odds_of(log_ratio)
     if log_ratio == -math.inf or math.isinf(factor):
@@ -201,4 +204,4 @@ def factor_text(log_ratio: float) -> str:
         return "× < 1e-99"
     if 1e3 <= factor < 1e6:
         return f"× {factor:,.0f}"
-    return f"× {factor:.2g}".replace("e+", "e") if factor >= 1e6 else f"× {factor:.3g}"
+    return f"× {factor:.3g}" if 1e-3 <= factor < 1e3 else f"× {factor:.2g}".replace("e+", "e")

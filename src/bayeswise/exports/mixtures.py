@@ -9,6 +9,7 @@ import numpy as np
 from bayeswise.exports.row_inputs import NumbersRow, Row
 from bayeswise.foundation.errors import ExportError
 from bayeswise.models.auto.boosted_trees import AsTrees
+from bayeswise.models.auto.candidates import Member
 from bayeswise.models.auto.inputs import AsNumbers
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.posteriors.calibration_maps import AsItIs, Calibration, Dirichlet, Isotonic, Platt, Temperature
@@ -120,13 +121,7 @@ def mixture(model: AutoModel, row: Row, scores_of: Callable[[object, Row], Score
     parts: list[Scores] = []  # of each member, by class
     possible = []
     for member in model.members:
-        if isinstance(member.inputs, AsTrees):
-            scores = _scores_of_trees(member.inputs, NumbersRow(member.inputs.base, row, model.vocabularies))
-        elif isinstance(member.inputs, AsNumbers):
-            scores = scores_of(member.model, NumbersRow(member.inputs, row, model.vocabularies))
-        else:
-            scores = scores_of(member.model, row)
-        shares = Shares(scores)
+        shares = Shares(_scores_of_member(member, model, row, scores_of))
         possible.append(shares.possible)
         prior = log_posterior(member.model.log_prior[None])[0].tolist()  # the answer to a row that is impossible
         answers = zip(shares.log_probability, prior, strict=True)
@@ -139,6 +134,21 @@ def mixture(model: AutoModel, row: Row, scores_of: Callable[[object, Row], Score
     if model.settings.class_prior is None:
         return after
     return [each + number(shift) for each, shift in zip(after, model.log_prior_shift.tolist(), strict=True)]
+
+
+def _scores_of_member(member: Member, model: AutoModel, row: Row, scores_of: Callable[[object, Row], Scores]) -> Scores:
+    """Those of one member, by what it sees of a row; an error names it."""
+    try:
+        if isinstance(member.inputs, AsTrees):
+            return _scores_of_trees(member.inputs, NumbersRow(member.inputs.base, row, model.vocabularies))
+        if isinstance(member.inputs, AsNumbers):
+            return scores_of(member.model, NumbersRow(member.inputs, row, model.vocabularies))
+        return scores_of(member.model, row)
+    except ExportError as error:
+        raise ExportError(
+            f"{member.name!r}, a member of this auto model: {error.what}",
+            fix="fit one kind instead of auto (--model logistic or naive-bayes), or leave out columns (--ignore)",
+        ) from None
 
 
 def _pooled(model: AutoModel, parts: Sequence[Scores]) -> Scores:

@@ -41,7 +41,11 @@ def late_names() -> tuple[list[str], Callable[[str], Any], Callable[[], list[str
         known[name] = import_module(f"{home}.{name}") if home == package else getattr(import_module(home), name)
         return known[name]
 
-    return list(home_of), get, lambda: sorted({*known, *home_of})
+    def names() -> list[str]:
+        """The public names, and those that every module has."""
+        return sorted({*known.get("__all__", home_of), *(name for name in known if name.startswith("__"))})
+
+    return list(home_of), get, names
 
 
 class LateFunction(staticmethod):  # type: ignore[type-arg]

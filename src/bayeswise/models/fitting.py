@@ -97,7 +97,7 @@ def fit(table: Any, target: str | None = None, *, model: str | None = None, **se
     >>> fit([{"x": 0.0, "y": 1.0}, {"x": 1.0, "y": 3.0}, {"x": 2.0, "y": 5.0}], "y", model="linear", prior=None)
     LinearModel(y: 3 rows, 1 weights, gaussian likelihood, flat prior)
     """
-    kind, named = _chosen(model, settings), checked_target(target)
+    kind, named = _chosen(model, settings), checked_target(target, table)
     given = kind.given(settings)
     calibrate = given.pop("calibrate", None)
     if calibrate is not None:
@@ -123,14 +123,15 @@ def _chosen(model: str | None, settings: Mapping[str, Any]) -> ModelKind:
     return kind
 
 
-def checked_target(target: Any) -> str:
-    """Refuse what is not the name of a column: above all y, which estimators take."""
+def checked_target(target: Any, table: Any = None) -> str:
+    """Refuse what is not the name of a column of the table: above all y, which estimators take."""
     if target is None:
         raise ParameterError("there is no target", fix="name the column to predict: target='...'")
     if not isinstance(target, str) and hasattr(target, "__len__"):
+        in_table = "call fit(X.assign(y=y), 'y')" if hasattr(table, "assign") else "add y to the table as a column"
         raise ParameterError(
             f"the target is the name of a column of the table; found a {type(target).__name__} of {len(target)} values",
-            fix="call fit(X.assign(y=y), 'y'), or use an estimator: bw.NaiveBayes().fit(X, y)",
+            fix=f"{in_table}, or use an estimator: bw.NaiveBayes().fit(X, y)",
         )
     return str(target)
 

@@ -42,7 +42,7 @@ class BeliefNetwork(NetworkStructure):
     ...     Node("Lightning", ["yes", "no"], {"yes": 0.7, "no": 0.01}, parents=["Storm"]),
     ... ])
     >>> network
-    BeliefNetwork(2 nodes, 1 edges: Storm, Lightning)
+    BeliefNetwork(2 nodes, 1 edge: Storm, Lightning)
     >>> round(network.query("Storm", {"Lightning": "yes"})["yes"], 4)
     0.9459
     """
@@ -251,7 +251,7 @@ class BeliefNetwork(NetworkStructure):
         chooses "score_gain", "support", "support_either_way" or "posterior".
 
         >>> BeliefNetwork([Node("a", [0, 1], 0.5), Node("b", [0, 1], [0.1, 0.2], ["a"])]).picture({"b": 0})
-        Picture(2 nodes, 1 edges)
+        Picture(2 nodes, 1 edge)
         """
         from bayeswise.networks.plots import picture_of
 

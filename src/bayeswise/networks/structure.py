@@ -14,6 +14,7 @@ from bayeswise.networks.arguments import names_of
 from bayeswise.networks.canonical import NoisyMax
 from bayeswise.networks.node import Node, checked, place_of_state, table_of
 from bayeswise.render.labels import guess, refuse_unknown
+from bayeswise.render.numbers import plural
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 
 
@@ -54,7 +55,7 @@ class NamedGraph:
     """Names and the parents of each, by position and checked once.
 
     >>> NamedGraph({"rain": [], "wet": ["rain"]}.items())
-    NamedGraph(2 nodes, 1 edges: rain, wet)
+    NamedGraph(2 nodes, 1 edge: rain, wet)
     """
 
     def __init__(self, parents: Iterable[tuple[str, Sequence[str]]], *, name: str = "network") -> None:
@@ -89,7 +90,7 @@ class NamedGraph:
         return f"{type(self).__name__}({self._counts()}: {listed(self.names, 6)})"
 
     def _counts(self) -> str:
-        return f"{len(self)} nodes, {len(self.edges)} edges"
+        return f"{plural(len(self), 'node')}, {plural(len(self.edges), 'edge')}"
 
     @property
     def edges(self) -> tuple[tuple[str, str], ...]:

@@ -279,6 +279,6 @@ def _complain(row: FloatArray, total: float, number: int, states: Sequence[Label
         if not 0.0 <= p <= 1.0 + SUM_TOLERANCE:
             raise ParameterError(
                 f"the posterior of state {state!r} in row {number} must be from 0 to 1; found {p}",
-                fix="look at what made it",
+                fix="give probabilities, such as predict_proba of a model returns",
             )
     raise ParameterError(f"the posterior of row {number} sums to {total:.9g}, not to 1", fix="divide it by its sum")

@@ -161,3 +161,44 @@ def test_costs_at_both_ends_of_the_floats_are_decided_checked_and_drawn(
         assert answer.code == 0, answer.err
         assert not re.search(r"\b(nan|inf)\b", answer.out.replace('"inf"', "").replace('"-inf"', "") + answer.err)
     assert "nan" not in re.sub(r"[a-z]*nan[a-z]+|[a-z]+nan[a-z]*", "", page.read_text())
+
+
+@pytest.mark.parametrize(
+    "entry", ['reject = "ask"', 'target = "repaid"', 'unit = "EUR"', "prior = { yes = 0.7, no = 0.3 }"]
+)
+def test_an_entry_below_costs_is_not_taken_for_an_action(
+    bayeswise: Command, credit: Path, tmp_path: Path, entry: str
+) -> None:
+    path = tmp_path / "d.toml"
+    path.write_text(f"[costs]\nlend = {{ yes = -1, no = 5 }}\nask = 1\n{entry}\n", encoding="utf-8")
+    answer = bayeswise("decide", credit, EXAMPLES / "credit-test.csv", "--costs", path)
+    assert answer.code == 2
+    assert f"{entry.split(' ')[0]} = " in answer.err
+    assert "is below [costs]" in answer.err and "Fix: move it above [costs]." in answer.err
+
+
+def test_an_action_that_is_called_reject_has_a_cost_like_others(
+    bayeswise: Command, credit: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "d.toml"
+    path.write_text('[costs]\nlend = { yes = -1, no = 5 }\nreject = "0.1 * amount"\n', encoding="utf-8")
+    assert bayeswise("decide", credit, EXAMPLES / "credit-test.csv", "--costs", path).code == 0
+
+
+@pytest.mark.parametrize("verb", ["decide", "check"])
+def test_a_formula_over_text_says_so_as_an_error_of_the_data(
+    bayeswise: Command, credit: Path, tmp_path: Path, verb: str
+) -> None:
+    path = tmp_path / "d.toml"
+    path.write_text('[costs]\nlend = { yes = "history * 2", no = 5 }\nrefuse = 0\n', encoding="utf-8")
+    answer = bayeswise(verb, credit, EXAMPLES / "credit-test.csv", "--costs", path)
+    assert answer.code == 4
+    assert "column 'history' is text, such as" in answer.err and "fill that cell" not in answer.err
+
+
+def test_a_table_of_costs_without_actions_is_named_once(bayeswise: Command, credit: Path, tmp_path: Path) -> None:
+    path = tmp_path / "k2.csv"
+    path.write_text("a,b\n1,2\n", encoding="utf-8")
+    answer = bayeswise("decide", credit, EXAMPLES / "credit-test.csv", "--costs", path)
+    assert "k2.csv: the table does not show where its actions are" in answer.err
+    assert answer.err.count("k2.csv") == 1

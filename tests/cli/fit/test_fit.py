@@ -216,7 +216,7 @@ def test_invalid_values_and_rows_without_a_target_are_reported(
     assert "'3a' (line 302)" in facts["no_numbers"]["x"]
     page = bayeswise("fit", table, "-t", "y", "--model", "naive-bayes", "-o", tmp_path / "m").out
     assert "2 rows have no target and were left out" in page
-    assert "x: 1 of 303 cells are not numbers: '3a' (line 302); taken as missing" in page
+    assert "x: 1 of 303 cells is not a number: '3a' (line 302); taken as missing" in page
 
 
 def test_a_single_class_is_reported(bayeswise: Command, write: Write, tmp_path: Path) -> None:
@@ -370,3 +370,13 @@ def test_the_earlier_name_of_an_option_means_the_same_and_says_so_on_stderr(
     assert "--freedom is now called --df" in before.err and "--moderated is now called --marginalize" in before.err
     assert "now called" not in today.err
     assert (tmp_path / "before").read_bytes() == (tmp_path / "today").read_bytes()
+
+
+def test_after_a_fit_with_costs_the_next_command_decides(bayeswise: Command, golf: Path, tmp_path: Path) -> None:
+    decision, model = tmp_path / "d.toml", tmp_path / "m"
+    decision.write_text('target = "play"\n[costs]\ngo = { yes = 0, no = 3 }\nstay = 1\n', encoding="utf-8")
+    answer = bayeswise("fit", golf, "--decision", decision, "--model", "naive-bayes", "-o", model)
+    assert f"Next: bayeswise decide {model} NEW.csv --costs {decision} > actions.csv" in answer.err
+    decision.write_text('target = "play"\n', encoding="utf-8")
+    answer = bayeswise("fit", golf, "--decision", decision, "--model", "naive-bayes", "-o", model)
+    assert f"Next: bayeswise predict {model} NEW.csv" in answer.err

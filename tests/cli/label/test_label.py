@@ -488,3 +488,12 @@ def test_what_a_kill_left_of_the_first_line_is_begun_anew(label: Command, tmp_pa
         if length % 40 in (0, 3, 12):
             assert label(answers="no\n", session=session.name).code == 0
             assert len(records(session)) == 1
+
+
+def test_a_table_that_is_labelled_already_has_nothing_to_continue(bayeswise: Command, tmp_path: Path) -> None:
+    pool = tmp_path / "pool.csv"
+    pool.write_text("x,y\n1,a\n2,b\n3,a\n4,b\n", encoding="utf-8")
+    answer = bayeswise("label", pool, "-t", "y", "-o", tmp_path / "session")
+    assert answer.code == 0
+    assert "Every row already has a label." in answer.err
+    assert "Run the same command to continue." not in answer.err

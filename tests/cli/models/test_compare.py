@@ -153,3 +153,12 @@ def test_the_rows_that_remain_are_read_from_the_table_that_is_named(bayeswise: C
         rows[:2].to_sql("other", connection, index=False)
     done = bayeswise("forget", tmp_path / "all.bayeswise", gone, "--rows", remaining, "--table", "rows", "-o", new)
     assert done.code == 0, done.err
+
+
+def test_the_target_of_a_decision_file_needs_no_option(bayeswise: Command) -> None:
+    costs = EXAMPLES / "credit.toml"
+    answer = bayeswise("compare", EXAMPLES / "credit.csv", "--costs", costs, "--models", "naive-bayes", "--cv", "2")
+    assert answer.code == 0, answer.err
+    assert " -t repaid " in answer.err
+    without = bayeswise("compare", EXAMPLES / "credit.csv", "--models", "naive-bayes")
+    assert without.code == 2 and "there is no target. Fix: add -t COL" in without.err

@@ -7,6 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 
+import pytest
+
+import bayeswise as bw
+from bayeswise.cli.commands.models.merge import refuse_other_kinds
+from bayeswise.foundation.errors import KindError
+
 Command = Callable[..., SimpleNamespace]
 Write = Callable[..., Path]
 
@@ -90,3 +96,10 @@ def test_models_of_different_kinds_cannot_be_merged(bayeswise: Command, golf_mod
     answer = bayeswise("merge", golf_model, other, "-o", golf_model.with_name("out"))
     assert answer.code == 4
     assert "merge models of one kind" in answer.err
+
+
+def test_kinds_of_models_have_their_article() -> None:
+    rows = [{"x": x, "y": y} for x, y in zip("abab", "nyny", strict=True)] * 3
+    auto, plain = bw.fit(rows, "y"), bw.fit(rows, "y", model="naive-bayes")
+    with pytest.raises(KindError, match="one is an auto model and two a naive-bayes model"):
+        refuse_other_kinds(["one", "two"], [auto, plain])

@@ -286,7 +286,7 @@ def test_missing_unseen_and_invalid_cells_are_counted(bayeswise: Command, write:
     assert report["missing"] == {"x": 3, "c": 1}
     assert report["unseen"] == {"c": 1}
     assert "'3a' (line 302)" in report["no_numbers"]["x"]
-    assert "x: 3 cells are missing; of these 1 of 301 cells are not numbers: '3a' (line 302)." in answer.err
+    assert "x: 3 cells are missing; of these 1 of 301 cells is not a number: '3a' (line 302)." in answer.err
     assert "c: 1 cell is missing; 1 cell is unseen" in answer.err
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from itertools import combinations, product
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -162,3 +164,14 @@ def test_a_regression_offers_no_number_beyond_those_it_has_seen() -> None:
     offered = [each.value for each in model.alternatives("fee")]
     assert offered and all(10.0 <= value <= 100.0 for value in offered)
     assert model.extents == ((10.0, 100.0),)
+
+
+def test_formulas_read_the_row_in_every_form_that_a_model_explains() -> None:
+    rows = pd.DataFrame({"amount": [1.0, 2.0, 8.0, 9.0] * 3, "loan": ["good", "good", "bad", "bad"] * 3})
+    model = bw.fit(rows, target="loan", model="naive-bayes")
+    costs = {"lend": {"good": "-0.1 * amount", "bad": "amount"}, "refuse": 0}
+    row = {"amount": 8.0}
+    wanted = bw.explain_action(model, row, costs).expected_cost
+    one = rows[["amount"]].iloc[[2]]
+    for same in (one, rows.iloc[2], [row], pl.DataFrame([row]), {"amount": [8.0]}):
+        assert bw.explain_action(model, same, costs).expected_cost == pytest.approx(wanted)

@@ -157,7 +157,7 @@ def test_an_error_in_a_partition_names_it() -> None:
 
 def test_infinite_cells_are_refused() -> None:
     table = TABLE.assign(price=np.where(np.arange(len(TABLE)) == 700, np.inf, 1.0))
-    with pytest.raises(NonFiniteError, match="column 'price' has 1 infinite cells"):
+    with pytest.raises(NonFiniteError, match="column 'price' has 1 infinite cell"):
         bw.fit(dd.from_pandas(table, npartitions=4), "class", model="naive-bayes")
 
 

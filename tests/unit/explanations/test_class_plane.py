@@ -114,3 +114,15 @@ def test_a_column_that_is_not_drawn_has_a_value_or_is_integrated_out() -> None:
 def test_what_is_not_a_gaussian_is_refused(given: Any, says: str) -> None:
     with pytest.raises(ParameterError, match=says):
         bw.ClassPlane.of(given)
+
+
+def test_a_plane_three_times_as_high_as_wide_is_not_a_strip_and_its_legend_is_below_the_title() -> None:
+    rng = np.random.default_rng(0)
+    rows = {"x": rng.normal(0, 1, 200), "y": rng.normal(0, 3, 200)}
+    names = ["not repaid at all", "repaid in full"]
+    table = {**rows, "class": [names[k] for k in (rows["x"] + rows["y"] / 3 > 0).astype(int)]}
+    shown = bw.fit(table, "class", model="naive-bayes").plot_regions(["x", "y"])
+    assert shown.ax_.get_aspect() == "auto"
+    shown.figure_.canvas.draw()
+    title = shown.ax_.title if shown.ax_.title.get_text() else shown.ax_._left_title
+    assert not title.get_window_extent().overlaps(shown.ax_.get_legend().get_window_extent())

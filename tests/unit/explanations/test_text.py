@@ -84,3 +84,9 @@ def test_rich_prints_an_account_in_colour() -> None:
     out = console.file.getvalue()  # type: ignore[attr-defined]
     assert "\x1b[" in out
     assert "outlook" in out
+
+
+@pytest.mark.parametrize("log_ratio", [9.996, 999.996, 48120.33, 99999.7, 481203.0, 4.5e17, 2e300, -7.0, -9.5, -11.3])
+def test_no_number_is_cut(log_ratio: float) -> None:
+    account = Account(("a", "b"), np.log([0.5, 0.5]), (Contribution("amount", 1e9, np.array([log_ratio, 0.0])),))
+    assert "…" not in account.to_text()

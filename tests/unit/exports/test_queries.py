@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,11 @@ import sqlglot
 from sqlglot import exp
 
 import bayeswise as bw
+from bayeswise.exports.answers import answer_of
 from bayeswise.exports.dialects import NAMES
 from bayeswise.foundation.errors import ExportError, KindError, NotInstalledError, ParameterError, TooLargeError
+from bayeswise.models.auto.candidates import Member
+from bayeswise.models.auto.inputs import AsNumbers
 from tests.cases.export_cases import CASES, REGRESSIONS, mixed
 
 LABELS = ["it's", 'a "b"', "x; DROP TABLE rows; --", "back\\slash", "\\' OR 1=1 --", "two\nlines", "🦆", "`tick`", "\t"]
@@ -147,3 +151,16 @@ def test_a_library_that_is_not_installed_is_named_with_the_command(
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(NotInstalledError, match=rf"pip install 'bayeswise\[{extra}\]'"):
         model.to_sql("duckdb") if library == "sqlglot" else model.to_onnx()
+
+
+def test_a_member_of_auto_that_is_not_exported_is_named_with_a_fix_for_auto() -> None:
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(60, 30)) @ rng.normal(size=(30, 30))
+    table = {f"x{k}": column for k, column in enumerate(numbers.T)} | {"y": np.where(numbers[:, 0] > 0, "a", "b")}
+    gaussian = bw.fit(table, "y", model="gaussian")
+    auto = bw.fit(table, "y", within="1s")
+    inputs = AsNumbers.of(auto.schema, next(auto.batches(table)), filled=False)
+    model = replace(auto, members=(Member("gaussian", inputs, gaussian),), weights=np.ones(1))
+    with pytest.raises(ExportError, match=r"'gaussian', a member of this auto model: a covariance of 30") as caught:
+        answer_of(model)
+    assert "--model logistic" in str(caught.value) and "--covariance" not in str(caught.value)

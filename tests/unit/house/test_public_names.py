@@ -33,6 +33,10 @@ def test_every_public_name_can_be_had(name: str) -> None:
     assert name in dir(bayeswise)
 
 
+def test_the_names_that_are_listed_are_public() -> None:
+    assert {name for name in dir(bayeswise) if not name.startswith("__")} == {*bayeswise.__all__} - {"__version__"}
+
+
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'NaiveBaies'"):
         _ = bayeswise.NaiveBaies

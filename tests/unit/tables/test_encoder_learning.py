@@ -221,13 +221,13 @@ def test_invalid_values_up_to_one_percent_are_missing_and_reported(tmp_path: Pat
     path = file_with_strays(tmp_path / "a.csv", 99, 1)
     (batch,) = encoder.batches(open_source(path))
     assert math.isnan(batch.values[0, 0])
-    assert str(encoder.report.invalid["x"]) == "1 of 100 cells are not numbers: '3a' (line 2)"
+    assert str(encoder.report.invalid["x"]) == "1 of 100 cells is not a number: '3a' (line 2)"
 
 
 @pytest.mark.parametrize("chunk_rows", [1, 7, None])
 def test_more_invalid_values_are_an_error_at_the_end_of_the_table(tmp_path: Path, chunk_rows: int | None) -> None:
     path = file_with_strays(tmp_path / "a.csv", 98, 1)
-    with pytest.raises(SchemaError, match=r"1 of 99 cells are not numbers: '3a' \(line 2\)"):
+    with pytest.raises(SchemaError, match=r"1 of 99 cells is not a number: '3a' \(line 2\)"):
         learn(path, NUMBER, chunk_rows=chunk_rows)
     assert len(learn(path, NUMBER, check_invalid=False)) == 1
 

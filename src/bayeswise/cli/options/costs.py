@@ -91,6 +91,17 @@ def target_and_kinds(path: str | None, target: str | None, kinds: Kinds) -> tupl
     return target or named_target, Kinds(**found)
 
 
+def has_costs(path: str) -> bool:
+    """Whether a decision file that can be read again has costs, and not only a target and kinds."""
+    from bayeswise.decisions.costs.tables import read_document
+    from bayeswise.foundation.file_bytes import is_stream
+
+    if is_stream(path):
+        return False
+    document = read_document(path)
+    return not isinstance(document, dict) or not document.keys().isdisjoint(("costs", "utilities", "number"))
+
+
 LearnedTable: TypeAlias = Annotated[
     str | None,
     typer.Option(

@@ -16,6 +16,7 @@ from bayeswise.cli.output.answer_stream import Answers, Layout, NumberLayout
 from bayeswise.decisions.costs.cost_cells import RowCostError
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.costs.number_costs import NumberCosts
+from bayeswise.decisions.costs.tables import text_in
 from bayeswise.decisions.decide import Decisions, decide_rows
 from bayeswise.decisions.policy.action_account import ActionAccount, with_prior
 from bayeswise.decisions.policy.capacity import within_capacity
@@ -140,7 +141,11 @@ class DecidedRows(Answers):
         posterior = self.model.probability_of(scored)
         if self.prior is not None:
             posterior = shifted(posterior, np.exp(self.model.log_prior), self.prior, self.model.classes)
-        found = {name: chunk.numbers(column)[0] for name, column in self.cost_columns.items()}
+        found = {}
+        for name, column in self.cost_columns.items():
+            found[name], invalid = chunk.numbers(column)
+            if invalid:
+                raise text_in(column, invalid[0])
         try:
             decisions = decide_rows(posterior, self.costs, found)
         except RowCostError as error:

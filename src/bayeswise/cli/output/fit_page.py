@@ -87,8 +87,12 @@ def member_table(facts: Mapping[str, Any]) -> Table:
 
 
 def _loss(value: Any) -> str:
-    """A log-loss; one that a single row makes huge is cut to its size."""
-    return f"{float(value):.4f}" if float(value) < 1e4 else f"{float(value):.3g}"
+    """A log-loss; one that a few impossible rows make huge has no size that says anything.
+
+    >>> _loss(0.43219), _loss(2.65e10)
+    ('0.4322', '> 100')
+    """
+    return f"{float(value):.4f}" if float(value) <= 100.0 else "> 100"
 
 
 _MOST_NODES = 60

@@ -11,7 +11,7 @@ import numpy as np
 from bayeswise.decisions.costs.expressions import Expression
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import CostError, SchemaError, row_number
-from bayeswise.render.labels import closest, guess, shown
+from bayeswise.render.labels import closest, guess, shown, with_article
 from bayeswise.tables.schema.labels import Label, label_key, label_of
 
 Cell: TypeAlias = float | Expression
@@ -50,7 +50,8 @@ def named(value: Any, what: str) -> Label:
     try:
         return label_of(value)
     except SchemaError as error:
-        raise CostError(f"the name of {_a(what)} is unusable: {error.what}", fix="use a text or a number") from None
+        which = f"the name of {with_article(what)}"
+        raise CostError(f"{which} is unusable: {error.what}", fix="use a text or a number") from None
 
 
 def check_distinct(labels: Sequence[Label], what: str) -> None:
@@ -77,10 +78,6 @@ def checked_unit(unit: Any) -> str | None:
     if not (word and word.isprintable() and len(word) <= _LONGEST_UNIT):
         raise CostError(f"the unit of costs is a short word; found {shown(unit)}", fix='write unit = "EUR"')
     return word
-
-
-def _a(what: str) -> str:
-    return f"an {what}" if what[0] in "aeiou" else f"a {what}"
 
 
 def states_named(given_actions: Mapping[Label, Any], given: Sequence[Any] | None) -> tuple[Label, ...]:
@@ -170,7 +167,7 @@ class RowCostError(CostError):
         self.which, self.value, self.given, self.row = which, value, given, row
         empty = [name for name, number in given.items() if math.isnan(number)]
         if empty:
-            what, fix = f"has no number for {empty[0]!r}", "fill that cell, or leave the row out"
+            what, fix = f"has no number for {empty[0]!r}", "give a number in that cell, or leave the row out"
         else:
             what = f"is {value} with {', '.join(f'{name} = {number:g}' for name, number in given.items())}"
             fix = "write a formula that is finite there"

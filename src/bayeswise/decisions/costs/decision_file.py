@@ -15,7 +15,7 @@ import numpy as np
 from bayeswise.decisions.costs.cost_cells import plain_number
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.costs.number_costs import NumberCosts
-from bayeswise.decisions.costs.tables import costs_in, costs_of_document, read_document
+from bayeswise.decisions.costs.tables import costs_in, costs_of_document, read_document, refuse_misplaced
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import CostError, PriorError, listed
@@ -116,6 +116,7 @@ def columns_of(document: Mapping[str, Any], where: str) -> tuple[str | None, dic
 def _refuse_unknown(document: Mapping[str, Any], where: str) -> None:
     for key in document:
         refuse_unknown(key, _KEYS, f"{where} has the unknown entry", CostError)
+    refuse_misplaced(document, where)
 
 
 def _refuse_other_classes(document: Mapping[str, Any], classes: Sequence[Label], where: str) -> None:

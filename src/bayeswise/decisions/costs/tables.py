@@ -11,17 +11,20 @@ from typing import Any
 
 import numpy as np
 
-from bayeswise.decisions.costs.cost_cells import check_distinct, named, turned
+from bayeswise.decisions.costs.cost_cells import check_distinct, named, plain_number, turned
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.foundation.arrays import FloatArray, plain
-from bayeswise.foundation.errors import CostError, SourceError
+from bayeswise.foundation.errors import CostError, KindError, SourceError
 from bayeswise.foundation.file_bytes import content_of, is_stream, name_of
+from bayeswise.render.labels import shown
 from bayeswise.store.parsing import check_toml
+from bayeswise.tables.schema.column_evidence import place_of
 from bayeswise.tables.schema.names import find_name, normal_name
-from bayeswise.tables.source import Source, open_source
+from bayeswise.tables.source import InvalidValue, Source, open_source
 from bayeswise.tables.sources.files import from_content
 
 _SHAPES = "name the columns action, STATE, STATE, ...; or state, ACTION, ...; or action, state, cost"
+FORMULAS = "formulas of costs"
 _LONGEST_FILE = 10_000_000  # characters
 _DEEPEST, _MOST_KEYS = 20, 50_000
 _TOML_LINE = re.compile(r"""\s*(\[|[\w."' -]+=)""")  # [costs.lend], or target = "repaid"
@@ -55,6 +58,7 @@ def costs_of_document(document: Mapping[str, Any], where: str) -> Costs:
     if len(found) != 1:
         what = "both [costs] and [utilities]" if found else "no [costs]"
         raise CostError(f"{where} has {what}", fix="add [costs.ACTION] with STATE = COST lines, once")
+    refuse_misplaced(document, where)
     given = dict(document[found[0]])
 
     def made() -> Costs:
@@ -62,6 +66,44 @@ def costs_of_document(document: Mapping[str, Any], where: str) -> Costs:
         return Costs(costs, reject=document.get("reject"), textual=True, unit=document.get("unit"))
 
     return _located(where, made)
+
+
+_TEXTS_ABOVE = ("target", "unit", "reject")  # entries of a decision file that are one text
+_TABLES_ABOVE = ("prior", "priors")
+
+
+def refuse_misplaced(document: Mapping[str, Any], where: str) -> None:
+    """Refuse entries of the file that stand below [costs], where TOML takes them for actions.
+
+    >>> refuse_misplaced({"costs": {"lend": {"yes": -1, "no": 5}, "ask": 1, "reject": "ask"}}, "loan.toml")
+    Traceback (most recent call last):
+    bayeswise.foundation.errors.CostError: loan.toml: reject = 'ask' is below [costs], as if it were an action. Fix: \
+move it above [costs].
+    """
+    for key in ("costs", "utilities"):
+        actions = document.get(key)
+        if not isinstance(actions, dict):
+            continue
+        for name, entry in actions.items():
+            if _is_text_of_the_file(name, entry, actions) or (name in _TABLES_ABOVE and _is_distribution(entry)):
+                value = repr(shown(entry, 60)) if isinstance(entry, str) else "{ ... }"
+                raise CostError(
+                    f"{where}: {name} = {value} is below [{key}], as if it were an action",
+                    fix=f"move it above [{key}]",
+                )
+
+
+def _is_text_of_the_file(name: str, entry: Any, actions: Mapping[str, Any]) -> bool:
+    """To reject is an action too, whose cost may be a formula."""
+    if name not in _TEXTS_ABOVE or not isinstance(entry, str):
+        return False
+    return name != "reject" or (entry in actions and entry != name)
+
+
+def _is_distribution(entry: Any) -> bool:
+    shares = [plain_number(p) for p in entry.values()] if isinstance(entry, dict) else []
+    known = [p for p in shares if p is not None and 0.0 <= p <= 1.0]
+    return len(known) == len(shares) > 1 and abs(sum(known) - 1.0) < 1e-9
 
 
 def _located(where: str, make: Any) -> Costs:
@@ -116,7 +158,7 @@ def from_frame(table: Any) -> dict[Any, Any]:
         return _long(*(cells[by_name[name]] for name in ("action", "state", "cost")))
     if ("action" in by_name) == ("state" in by_name):
         unnamed = "; a pandas index counts if it is named" if hasattr(table, "iloc") else ""
-        raise CostError(f"{source.description} does not show where its actions are: {names[:8]}", fix=_SHAPES + unnamed)
+        raise CostError(f"the table does not show where its actions are: {names[:8]}", fix=_SHAPES + unnamed)
     what = "action" if "action" in by_name else "state"
     key = by_name[what]
     others = [name for name in names if name != key]
@@ -164,15 +206,36 @@ def _plain(cell: Any) -> Any:
     return plain(cell)
 
 
-def numbers_of(table: Any, names: Sequence[str]) -> dict[str, FloatArray]:
-    """The columns that formulas need, as numbers; a missing cell is NaN, which no cost survives."""
+def numbers_of(table: Any, names: Sequence[str], needed_by: str = FORMULAS) -> dict[str, FloatArray]:
+    """The columns that formulas need, as numbers; a missing cell is NaN, which no cost survives.
+
+    >>> numbers_of({"history": ["good", "bad"]}, ["history"])
+    Traceback (most recent call last):
+    bayeswise.foundation.errors.KindError: column 'history' is text, such as 'good' (row 1), and formulas of costs \
+need numbers. Fix: name a column of numbers.
+    """
     if not names:
         return {}
     source = open_source(table)
     known = [column.name for column in source.columns]
     found = {name: find_name(name, known, where=source.description) for name in names}
     parts: dict[str, list[FloatArray]] = {name: [] for name in names}
+    texts: dict[str, list[InvalidValue]] = {name: [] for name in names}
     for chunk in source.chunks(list(dict.fromkeys(found.values()))):
         for name, column in found.items():
-            parts[name].append(chunk.numbers(column)[0])
-    return {name: np.concatenate(each) if each else np.zeros(0) for name, each in parts.items()}
+            values, invalid = chunk.numbers(column)
+            parts[name].append(values)
+            texts[name].extend(invalid[: 1 - len(texts[name])])
+    whole = {name: np.concatenate(each) if each else np.zeros(0) for name, each in parts.items()}
+    for name, values in whole.items():
+        if texts[name] and np.isnan(values).all():
+            raise text_in(found[name], texts[name][0], needed_by)
+    return whole
+
+
+def text_in(column: str, cell: InvalidValue, needed_by: str = FORMULAS) -> KindError:
+    """The error of a column of text in the place of numbers."""
+    return KindError(
+        f"column {column!r} is text, such as {place_of(cell)}, and {needed_by} need numbers",
+        fix="name a column of numbers",
+    )

@@ -8,7 +8,7 @@ is the log-odds less those of the threshold, and every column moves it by its ow
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -30,7 +30,9 @@ from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import guess, shown
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import json_number, json_value
+from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
+from bayeswise.tables.source import open_source
 
 _ONE_ACTION = "the costs have the single action"
 
@@ -251,12 +253,25 @@ def explain_action(
     table, moved = costs_and_prior(costs, account.states)
     needed = table.columns
     if not table.constant:
-        given = columns if columns is not None else row if isinstance(row, Mapping) else {}
-        table = table.for_row(given)
+        table = table.for_row(_cells_of(row if columns is None else columns, needed))
     after = moved if prior is None else prior_by_state(prior, account.states)
     if after is not None:
         account = with_prior(account, learned_prior(model), after)
     return with_change(model, ActionAccount.of(account, table, against), keep=needed)
+
+
+def _cells_of(row: Any, names: Sequence[str]) -> Mapping[Any, Any]:
+    """The cells of one row by column, whatever has it: those that a model explains."""
+    from bayeswise.tables.encoding.one_row import is_row, row_in
+
+    cells = row_in(row, names)
+    if cells is not None and (cells is not row or is_row(cells)):
+        return cells
+    if isinstance(row, Batch):  # encoded, without the names of its columns
+        return {}
+    source = open_source(row)
+    known = [column.name for column in source.columns if column.name in names]
+    return {name: cell for chunk in source.chunks(known) for name in known for cell in chunk.cells(name)}
 
 
 def with_change(model: Any, story: ActionAccount, to: Any = None, *, keep: Collection[str] = ()) -> ActionAccount:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from bayeswise.explanations.class_plane import RADII, ClassPlane, Points
-from bayeswise.render.display import Display, bare, label, note, titled
+from bayeswise.render.display import Display, bare, headed, label, note, titled
 from bayeswise.render.theme import INK, NEUTRAL, mixed, state_colour
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-_COMPARABLE = 4.0  # times one range may be the other and both axes still have one scale
+_COMPARABLE = 2.25  # times one range may be the other and both axes still have one scale
+_MOST_NAMED = 8  # decisions in the legend
 _EDGES = {(-1, 0): "<", (1, 0): ">", (0, -1): "v", (0, 1): "^"}
 
 
@@ -51,8 +52,6 @@ class RegionDisplay(Display):
             _contours(ax, plane)
         if plane.rows is not None:
             _points(ax, plane, plane.rows)
-        if plane.table is not None or plane.mean is None:
-            _legend(ax, plane)
         ax.set_xlim(plane.x[0], plane.x[-1])
         ax.set_ylim(plane.y[0], plane.y[-1])
         ax.set_aspect("equal" if self.equal else "auto")
@@ -61,7 +60,11 @@ class RegionDisplay(Display):
         bare(ax, "bottom", "left")
         word = "class" if plane.table is None else "action"
         ellipses = "; ellipses at 1, 2 and 3 stddevs" if plane.mean is not None else ""
-        titled(ax, self.title or f"Which {word} where{ellipses}")
+        title = self.title or f"Which {word} where{ellipses}"
+        if plane.table is None and plane.mean is not None:
+            titled(ax, title)  # the ellipses have names
+        else:
+            _headed(ax, title, plane)
 
 
 class RegionsBesideDisplay(Display):
@@ -172,10 +175,9 @@ def _contours(ax: Axes, plane: ClassPlane) -> None:
             ax.contour(plane.x, plane.y, values, levels=levels, linewidths=(0.8, 1.2, 1.8), **how)
 
 
-def _legend(ax: Axes, plane: ClassPlane) -> None:
+def _headed(ax: Axes, title: str, plane: ClassPlane) -> None:
+    """The title, and below it what the colours of the regions mean."""
     from matplotlib.patches import Patch
 
-    named = zip(_colours(plane), plane.decisions, strict=True)
-    patches = [Patch(color=mixed(colour, 0.45), label=label(name, 18)) for colour, name in list(named)[:8]]
-    how: dict[str, Any] = {"frameon": False, "fontsize": "small", "handlelength": 1.2, "borderaxespad": 0.2}
-    ax.legend(handles=patches, loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=4, **how)
+    patches = [Patch(color=mixed(colour, 0.45)) for colour in _colours(plane)[:_MOST_NAMED]]
+    headed(ax, title, patches, [label(name, 18) for name in plane.decisions[:_MOST_NAMED]], most=4)

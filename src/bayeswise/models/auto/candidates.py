@@ -19,6 +19,7 @@ from bayeswise.models.registry import kind_of_name
 from bayeswise.models.settings.network import MOST_IN_TRIPLES
 from bayeswise.posteriors.calibration import turns
 from bayeswise.posteriors.normalise import log_posterior
+from bayeswise.render.numbers import plural
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.schema import Schema
@@ -273,11 +274,8 @@ class Candidate:
             if extent.n_rows < FEW_FOR_TREES:
                 return f"{extent.n_rows:,} rows, and trees are grown from {FEW_FOR_TREES} on"
             cells = self._grown(extent)
-            return (
-                f"some {cells:.2g} cells and classes, and trees of at most {MOST_GROWN:.2g}"
-                if cells > MOST_GROWN
-                else ""
-            )
+            what = "rows x numbers and indicators" + " x classes" * (extent.n_vectors > 1)
+            return f"{what} are {cells:,.0f}; trees are grown up to {MOST_GROWN:,.0f}" if cells > MOST_GROWN else ""
         if self.kind == "logistic" and extent.n_features * extent.n_vectors > MOST_WEIGHTS:
             return f"{extent.n_features * extent.n_vectors:,} weights, and at most {MOST_WEIGHTS:,} are fitted"
         if self.name in ("tan", "aode") and extent.n_columns * (extent.n_columns - 1) // 2 > MOST_PAIRS:
@@ -289,7 +287,8 @@ class Candidate:
                 return f"{extent.n_rows:,} rows, and at least {FEW_FOR_TRIPLES} are needed to count triples of columns"
             if extent.n_triple_cells > MOST_TRIPLE_CELLS:
                 return (
-                    f"some {extent.n_triple_cells:.2g} cells of triples of columns, and at most {MOST_TRIPLE_CELLS:.2g}"
+                    f"the tables of triples of columns have some {extent.n_triple_cells:,.0f} cells; at most "
+                    f"{MOST_TRIPLE_CELLS:,.0f} are counted"
                 )
         if self.name in ("k-dependence", "markov-blanket") and extent.n_columns > MOST_PARENTS:
             return f"{extent.n_columns:,} columns, and parents are searched for among at most {MOST_PARENTS}"
@@ -316,16 +315,17 @@ class Candidate:
             return f"{n_weights:,} weights, and at most {MOST_WEIGHTS:,} are fitted"
         cells = float(extent.n_rows) * n_weights * n_folds
         if cells > MOST_TRIED:
-            return f"some {cells:.2g} cells and classes in {n_folds} folds, and at most {MOST_TRIED:.2g}"
+            return f"rows x weights x folds are {cells:,.0f}; at most {MOST_TRIED:,.0f} are tried"
         n_unknown = min(n_weights, extent.n_rows) if extent.n_vectors == 1 else n_weights
         solved = float(n_folds) * n_unknown**3
         if solved > MOST_SOLVED:
-            return f"{n_weights:,} weights in {n_folds} folds, whose equations would take too long to solve"
+            return f"{n_weights:,} weights in {plural(n_folds, 'fold')}, whose equations would take too long to solve"
         if self.settings["scale"] != self._first_scale:
             if cells > MANY_TRIED:
-                return f"one width of the prior is tried from {MANY_TRIED:.2g} cells and classes in {n_folds} folds on"
+                many = f"rows x weights x folds are {cells:,.0f}, more than {MANY_TRIED:,.0f}"
+                return f"{many}: one width of the prior is tried"
             if solved > MANY_SOLVED:
-                return f"one width of the prior is tried for {n_weights:,} weights in {n_folds} folds"
+                return f"one width of the prior is tried for {n_weights:,} weights in {plural(n_folds, 'fold')}"
         return ""
 
     def refusal_of_many(self, extent: Extent, n_rows: int) -> str:
@@ -339,7 +339,7 @@ class Candidate:
         if self.settings["scale"] != self._first_scale:
             return "so many rows leave nothing to the width of the prior"
         cells = n_rows * (extent.n_features + 1) * extent.n_vectors * {"cut": 5, "crossed": 20}.get(self.sees, 1)
-        return f"some {cells:.2g} cells for each step, and at most {MOST_CELLS:.2g}" if cells > MOST_CELLS else ""
+        return f"each step reads {cells:,.0f} cells; at most {MOST_CELLS:,.0f} are read" if cells > MOST_CELLS else ""
 
     @property
     def _first_scale(self) -> float:

@@ -18,6 +18,7 @@ from bayeswise.foundation.logspace import log
 from bayeswise.models.auto.candidates import Candidate, Inputs, Member
 from bayeswise.models.auto.text_words import best_word_weight
 from bayeswise.posteriors.normalise import log_posterior
+from bayeswise.render.numbers import plural
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.schema import Schema
@@ -70,7 +71,7 @@ def left_out(
                 seen[key] = candidate.inputs(others, schema)
             without = candidate.learned(others, schema, seen[key])
             log_shares[inside] = without.log_posterior(batch.take(inside), classes)
-    return LeftOut(np.exp(log_shares), log_shares[rows, own], f"{n_folds} folds")
+    return LeftOut(np.exp(log_shares), log_shares[rows, own], plural(n_folds, "fold"))
 
 
 def with_word_weight(member: Member, batch: Batch, folds: IntArray) -> tuple[Member, LeftOut]:

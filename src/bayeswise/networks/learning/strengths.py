@@ -21,6 +21,7 @@ from bayeswise.networks.learning.search.orders import MOST_COLUMNS, edge_posteri
 from bayeswise.networks.learning.search.scores import Scores
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import cuts_of
+from bayeswise.render.numbers import plural
 from bayeswise.render.terminal import aligned
 from bayeswise.tables.schema.names import find_name
 
@@ -72,7 +73,7 @@ class EdgeStrengths:
         return "\n".join(aligned([(name, _measures(edge)) for name, edge in zip(names, self, strict=True)], ()))
 
     def __repr__(self) -> str:
-        return f"EdgeStrengths({len(self)} edges, {self.n_resamples} resampled tables)"
+        return f"EdgeStrengths({plural(len(self), 'edge')}, {plural(self.n_resamples, 'resampled table')})"
 
 
 def _measures(edge: EdgeStrength) -> str:
@@ -249,7 +250,7 @@ class EdgeProbabilities:
         return sorted(found, key=lambda edge: -edge[2])
 
     def __repr__(self) -> str:
-        return f"EdgeProbabilities({len(self.names)} columns, {len(self.above())} edges above 0.5)"
+        return f"EdgeProbabilities({plural(len(self.names), 'column')}, {plural(len(self.above()), 'edge')} above 0.5)"
 
 
 def edge_probabilities(

@@ -14,6 +14,7 @@ from bayeswise.networks.mixed.node import GaussianNode, Lines, lines_of
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Evidence, Node
 from bayeswise.networks.structure import NamedGraph
+from bayeswise.render.numbers import plural
 
 if TYPE_CHECKING:
     from bayeswise.networks.inference.distribution import Distribution
@@ -82,7 +83,7 @@ class MixedNetwork(NamedGraph):
     __hash__ = None  # type: ignore[assignment]
 
     def _counts(self) -> str:
-        return f"{len(self)} nodes, {len(self.lines)} of them numbers, {len(self.edges)} edges"
+        return f"{plural(len(self), 'node')}, {len(self.lines)} of them numbers, {plural(len(self.edges), 'edge')}"
 
     @property
     def numbers(self) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import NetworkError, TooLargeError
+from bayeswise.render.numbers import plural
 
 if TYPE_CHECKING:
     from bayeswise.render.graph.plot import GraphDisplay
@@ -75,7 +76,7 @@ class Picture:
 
     >>> picture = Picture.of([DrawnNode("Storm"), DrawnNode("Camp Fire")], [("Storm", "Camp Fire")])
     >>> picture
-    Picture(2 nodes, 1 edges)
+    Picture(2 nodes, 1 edge)
     >>> print(picture.dot())
     digraph {
       node [shape=box];
@@ -165,4 +166,4 @@ class Picture:
         return self.svg()
 
     def __repr__(self) -> str:
-        return f"Picture({len(self.nodes)} nodes, {len(self.edges)} edges)"
+        return f"Picture({plural(len(self.nodes), 'node')}, {plural(len(self.edges), 'edge')})"

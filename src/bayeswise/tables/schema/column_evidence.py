@@ -8,6 +8,7 @@ from dataclasses import field
 
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import row_number
+from bayeswise.render.numbers import plural
 from bayeswise.tables.schema.labels import Label, LabelType, label_type_of
 from bayeswise.tables.schema.profile import ColumnProfile
 from bayeswise.tables.source import InvalidValue
@@ -189,4 +190,5 @@ class InvalidCount:
         return too_many_invalid(self.invalid, self.cells)
 
     def __str__(self) -> str:
-        return f"{self.invalid} of {self.cells} cells are not numbers: {places_of(self.examples, self.invalid)}"
+        what = "is not a number" if self.invalid == 1 else "are not numbers"
+        return f"{self.invalid} of {plural(self.cells, 'cell')} {what}: {places_of(self.examples, self.invalid)}"

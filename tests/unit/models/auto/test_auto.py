@@ -259,7 +259,7 @@ def test_regressions_of_many_classes_are_bounded_by_their_weights() -> None:
         "one width of the prior is tried for 630 weights in 10 folds"
     )
     assert "equations would take too long" in candidate.refusal_of_inputs(seen, replace(few, n_classes=200), 10)
-    assert "cells and classes in 10 folds" in candidate.refusal_of_inputs(
+    assert "rows x weights x folds are" in candidate.refusal_of_inputs(
         seen, replace(few, n_rows=10_000, n_classes=200), 10
     )
     assert candidate.refusal_of_inputs(seen, replace(few, n_classes=400), 10) == (

@@ -255,7 +255,7 @@ def test_one_word_among_python_numbers_is_an_error_as_in_a_file() -> None:
 
 
 def test_infinity_is_an_error_that_names_the_column() -> None:
-    with pytest.raises(NonFiniteError, match=r"column 'x' has 1 infinite cells.*--ignore x"):
+    with pytest.raises(NonFiniteError, match=r"column 'x' has 1 infinite cell\..*--ignore x"):
         column({"x": [1.0, float("inf"), 2.0]})
     assert column({"x": [1.0, float("inf"), 2.0]}, ignore=["x"]).kind == "ignored"
 

@@ -153,7 +153,8 @@ def _end(labelling: Labelling, kept: SessionFiles, reason: str) -> None:
         labelling.report({"end": {"reason": reason, "n_labels": n_answers, **saved}})
         return
     say("", reason, f"{answers} saved; {saved['labelled']} and {saved['model']} are up to date.")
-    say("Run the same command to continue.")
+    if not labelling.is_complete:
+        say("Run the same command to continue.")
 
 
 @dataclass

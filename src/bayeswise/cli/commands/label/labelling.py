@@ -41,7 +41,8 @@ class Labelling:
         while True:
             query = self.session.ask()
             if query is None:
-                return "Every row has been shown."
+                done = self.session.n_answers == 0 and self.is_complete
+                return "Every row already has a label." if done else "Every row has been shown."
             standing = Standing.of(self.session, self.price, query)
             reason = self._reason_to_stop(query, standing)
             if reason is not None:
@@ -50,6 +51,11 @@ class Labelling:
             self._show(query, standing, keys)
             if not self._take(query, keys):
                 return "Stopped."
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every row has a label."""
+        return len(dict(self.session.learner.taught)) == self.table.n_rows
 
     def _reason_to_stop(self, query: Query, standing: Standing) -> str | None:
         learner = self.session.learner

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
 def run(
     files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
-    target: Annotated[str, typer.Option("-t", "--target", metavar="COL", help="The column to predict.")],
+    target: Annotated[
+        str | None, typer.Option("-t", "--target", metavar="COL", help="The column to predict [that of --costs].")
+    ] = None,
     costs: Annotated[
         str | None, typer.Option("--costs", metavar="FILE", help="decision.toml, or a CSV: action,STATE,...")
     ] = None,
@@ -50,7 +52,7 @@ def run(
 
     \b
     bayeswise compare golf.csv -t play
-    bayeswise compare loans.csv -t repaid --costs decision.toml --models naive-bayes,logistic,tan
+    bayeswise compare loans.csv --costs decision.toml --models naive-bayes,logistic,tan
     bayeswise compare golf.csv -t play --by bits
 
     Everything that rows select (cuts, graphs, families, weights) is selected again in each fold. The best model comes
@@ -62,12 +64,13 @@ def run(
     overrides = kinds.overrides([column.name for column in source.columns])
     if by == "cost" and costs is None:
         raise UsageError("--by cost needs costs", fix="add --costs decision.toml")
+    decision = None if costs is None else read_decision(costs)
+    target = _target(target, decision, costs)
     if by == "bits":
-        _by_bits(source, target, costs, overrides, as_json)
+        _by_bits(source, target, decision, overrides, as_json)
         return
     from bayeswise.evaluation.model_comparison import compare_models
 
-    decision = None if costs is None else _decision_of(costs, target)
     with Bar(f"comparing models of {source.description}") as bar, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of models that are only tried
         found = compare_models(
@@ -144,11 +147,13 @@ def comparison_facts(found: Comparison, target: str, command: str) -> dict[str, 
     }
 
 
-def _by_bits(source: Source, target: str, costs: str | None, overrides: dict[str, Any], as_json: bool) -> None:
+def _by_bits(
+    source: Source, target: str, decision: DecisionFile | None, overrides: dict[str, Any], as_json: bool
+) -> None:
     from bayeswise.models.description_length.comparing import LEVEL, compare_table
 
     interval = f"{100 * LEVEL:.4g} % interval, corrected for shared training rows"
-    lines = compare_table(source, target, _costs_of(costs, target), **overrides)
+    lines = compare_table(source, target, _costs_of(decision), **overrides)
     if as_json:
         left_out = {"target": target, "left_out": lines[0].n_rows, "interval": interval}
         facts = {**left_out, "models": [_facts(line) for line in lines]}
@@ -161,17 +166,21 @@ def _by_bits(source: Source, target: str, costs: str | None, overrides: dict[str
     say("Intervals are 95 %, corrected for shared training rows.")
 
 
-def _decision_of(path: str, target: str) -> DecisionFile:
-    decision = read_decision(path)
-    if decision.target is not None and decision.target != target:
-        raise FitError(f"{path} is about {decision.target!r}, not about {target!r}", fix=f"use -t {decision.target}")
-    return decision
+def _target(typed: str | None, decision: DecisionFile | None, path: str | None) -> str:
+    """The target that was typed, or that of the decision file; both must be the same."""
+    named = None if decision is None else decision.target
+    if typed is not None and named is not None and named != typed:
+        raise FitError(f"{path} is about {named!r}, not about {typed!r}", fix=f"use -t {named}")
+    found = typed or named
+    if found is None:
+        missing = "" if path is None else f", and {path} names none"
+        raise UsageError(f"there is no target{missing}", fix="add -t COL; `bayeswise look FILE` shows the columns")
+    return found
 
 
-def _costs_of(path: str | None, target: str) -> Callable[[tuple[Any, ...]], FloatArray] | None:
-    if path is None:
+def _costs_of(decision: DecisionFile | None) -> Callable[[tuple[Any, ...]], FloatArray] | None:
+    if decision is None:
         return None
-    decision = _decision_of(path, target)
     return lambda classes: decision.costs.aligned(classes).table
 
 

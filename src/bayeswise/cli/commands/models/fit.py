@@ -161,4 +161,11 @@ def run(
     from bayeswise.cli.output.fit_page import show
 
     show(facts)
-    say(saved(path, replaced), f"Next: bayeswise predict {shlex.quote(path)} NEW.csv > answers.csv")
+    say(saved(path, replaced), f"Next: {_next_command(path, decision)}")
+
+
+def _next_command(model: str, decision: str | None) -> str:
+    """What to type next: with costs, rows are decided."""
+    if decision is not None and decision_option.has_costs(decision):
+        return f"bayeswise decide {shlex.quote(model)} NEW.csv --costs {shlex.quote(decision)} > actions.csv"
+    return f"bayeswise predict {shlex.quote(model)} NEW.csv > answers.csv"

@@ -13,7 +13,7 @@ from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.options.reading import load_for
 from bayeswise.cli.output.writing import check_model_output, json_document, reported_warnings, saved, say
 from bayeswise.foundation.errors import KindError, UsageError
-from bayeswise.render.labels import quoted
+from bayeswise.render.labels import quoted, with_article
 from bayeswise.render.terminal import plain_table
 
 
@@ -69,7 +69,10 @@ def refuse_other_kinds(paths: list[str], loaded: list[Any]) -> None:
     for path, model in zip(paths, loaded, strict=True):
         one, other = kind_of(inner_of(loaded[0])), kind_of(inner_of(model))
         if one != other:
-            raise KindError(f"{paths[0]} is a {one} model and {path} a {other} model", fix="merge models of one kind")
+            raise KindError(
+                f"{paths[0]} is {with_article(one)} model and {path} {with_article(other)} model",
+                fix="merge models of one kind",
+            )
 
 
 def show(facts: dict[str, Any], loaded: list[Any]) -> None:

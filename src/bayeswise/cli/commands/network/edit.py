@@ -12,6 +12,7 @@ from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.options.pairs import by_name
 from bayeswise.cli.output.writing import check_output, json_document, saved, say
 from bayeswise.foundation.errors import ParameterError, UsageError
+from bayeswise.render.numbers import plural
 
 if TYPE_CHECKING:
     from bayeswise.networks import BeliefNetwork
@@ -72,7 +73,7 @@ def edit(
         print(json_document(_facts(network, output, losses)))
     for lost in losses:
         say(lost)
-    say(f"{len(network)} nodes, {len(network.edges)} edges")
+    say(f"{plural(len(network), 'node')}, {plural(len(network.edges), 'edge')}")
     say(saved(output, False))
 
 

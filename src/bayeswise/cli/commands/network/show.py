@@ -23,6 +23,7 @@ from bayeswise.cli.output.writing import check_output, json_document, saved, say
 from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import UsageError
 from bayeswise.foundation.progress import StepsBar
+from bayeswise.render.numbers import plural
 
 if TYPE_CHECKING:
     from bayeswise.networks import BeliefNetwork
@@ -222,7 +223,8 @@ def _facts(network: BeliefNetwork, names: list[str], found: EdgeStrengths | None
 
 
 def _page(network: BeliefNetwork, names: list[str], found: EdgeStrengths | None) -> str:
-    lines = [f"{len(network)} nodes, {len(network.edges)} edges, {network.n_parameters} free numbers"]
+    size = ((len(network), "node"), (len(network.edges), "edge"), (network.n_parameters, "free number"))
+    lines = [", ".join(plural(n, what) for n, what in size)]
     for name in names:
         above = f" | {', '.join(network.parents(name))}" if network.parents(name) else ""
         lines.append(f"  {name}{above}: {', '.join(map(str, network.states(name)))}")

@@ -56,9 +56,9 @@ def from_dicts(rows: Sequence[Any]) -> TableSource:
             found = f"row {row_number(k)} is a {type(row).__name__}, not a dict"
             raise SourceError(found, fix="give one dict for each row, such as [{'age': 31, 'size': 'S'}]")
     names = list(dict.fromkeys(name for row in rows for name in row))
-    return ListsSource(
-        "list of dicts", [str(name) for name in names], [[row.get(name) for row in rows] for name in names], len(rows)
-    )
+    description = "the row" if len(rows) == 1 else "list of dicts"
+    cells = [[row.get(name) for row in rows] for name in names]
+    return ListsSource(description, [str(name) for name in names], cells, len(rows))
 
 
 def from_columns(columns: Mapping[str, Any]) -> TableSource:
