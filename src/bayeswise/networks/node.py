@@ -68,6 +68,7 @@ ROUNDING = 1e-12  # rows this close to one are left as they are, so that a file 
 TOLERANCE = 1e-6  # rows this close are renormalised, with a note; those of few digits may be as far as rounding takes
 FEWEST_DIGITS = 3  # decimals of such a row
 LARGEST_TABLE = 1 << 26
+LARGEST_WITHOUT_EXPONENT = 1e16  # of cuts: what a double holds to the unit
 
 
 def table_of(node: str, states: Vocabulary, parents: Sequence[tuple[str, Vocabulary]], given: Any) -> FloatArray:
@@ -260,29 +261,43 @@ def intervals(cuts: Sequence[float], *, exact: bool = False) -> list[str]:
 
 
 def cut_texts(cuts: Sequence[float], *, exact: bool = False) -> list[str]:
-    """As few digits as distinguish the cuts."""
+    """As few digits as distinguish the cuts, without exponents up to 1e16.
+
+    >>> cut_texts([8550, 12550]), cut_texts([123456789, 123456790])
+    (['8550', '12550'], ['123456789', '123456790'])
+    """
     for digits in range(4, 18):
-        shown = [f"{cut:.{digits}g}" for cut in cuts]
+        shown = [_plain(f"{cut:.{digits}g}") for cut in cuts]
         if len(set(shown)) == len(shown) and (not exact or list(map(float, shown)) == list(cuts)):
             break
     return shown
 
 
-def cuts_of(states: Sequence[Any]) -> tuple[float, ...] | None:
-    """The cuts between states that are named intervals; None if they are something else.
+def _plain(number: str) -> str:
+    """A large number without its exponent: 1.255e+04 is 12550."""
+    return f"{Decimal(number):f}" if "e+" in number and abs(float(number)) < LARGEST_WITHOUT_EXPONENT else number
 
-    >>> cuts_of(["< 2.5", "2.5 to 7", ">= 7"]), cuts_of(["low", "high"])
-    ((2.5, 7.0), None)
+
+def cuts_of(states: Sequence[Any]) -> tuple[float, ...] | None:
+    """The cuts between states that are named intervals, however their numbers are written; None for other states.
+
+    >>> cuts_of(["< 2.5", "2.5 to 7", ">= 7"]), cuts_of(["< 9e+03", ">= 9000"]), cuts_of(["low", "high"])
+    ((2.5, 7.0), (9000.0,), None)
     """
     if list(states) == intervals(()):
         return ()
-    if len(states) < 2 or not all(isinstance(state, str) for state in states) or not states[-1].startswith(">= "):
+    if len(states) < 2 or not all(isinstance(state, str) for state in states):
+        return None
+    first, *inner, last = states
+    if not first.startswith("< ") or not last.startswith(">= "):
         return None
     try:
-        cuts = tuple(float(state.removeprefix(">= ").partition(" to ")[0]) for state in states[1:])
+        upper = [float(first[2:]), *(float(state.partition(" to ")[2]) for state in inner)]
+        lower = [*(float(state.partition(" to ")[0]) for state in inner), float(last[3:])]
     except ValueError:
         return None
-    return cuts if intervals(cuts, exact=True) == list(states) else None
+    ascending = all(low < high for low, high in pairwise(lower)) and all(map(math.isfinite, lower))
+    return tuple(lower) if lower == upper and ascending else None
 
 
 def interval_with(states: Sequence[Any], value: object) -> int:

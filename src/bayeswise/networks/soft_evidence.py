@@ -178,7 +178,7 @@ def likelihoods_for(
     Distribution(b: x 0.65, y 0.35)
     """
     targets = {
-        name: np.asarray(prior_by_state(q, network.states(name)), dtype=np.float64) for name, q in distributions.items()
+        name: prior_by_state(q, network.states(name), f"the belief about {name}") for name, q in distributions.items()
     }
     fitted = {name: dict.fromkeys(network.states(name), 1.0) for name in targets}
     others = dict(given or {})

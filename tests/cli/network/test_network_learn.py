@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -180,3 +182,73 @@ def test_cuts_of_your_own_and_columns_that_stay(bayeswise: Command, tmp_path: Pa
     assert len(BeliefNetwork.read(out).states("pressure")) > 100
     assert bayeswise("network", "learn", table, "-o", out, "--number", "grade").code == 0
     assert list(BeliefNetwork.read(out).states("grade")) == ["< 0.5", "0.5 to 1.5", ">= 1.5"]
+
+
+def with_invalid(path: Path, n_invalid: int) -> Path:
+    numbers = np.random.default_rng(0).normal(size=200).round(3).tolist()
+    x = [*numbers[: 200 - n_invalid], *["12k"] * n_invalid]
+    return written(path, {"x": list(x), "y": ["a", "b"] * 100})
+
+
+def test_a_cell_that_is_not_a_number_is_missing_and_named(bayeswise: Command, tmp_path: Path) -> None:
+    table, out = with_invalid(tmp_path / "rows.csv", 1), tmp_path / "out.bif"
+    for option in ([], ["--number", "x"]):
+        answer = bayeswise("network", "learn", table, "-o", out, *option)
+        assert answer.code != 0 and "cells of 'x' are not numbers: '12k' (line 201)" in answer.err
+        assert "correct these cells, or --category x" in answer.err
+        answer = bayeswise("network", "learn", table, "-o", out, "--missing", "drop", "--json", *option)
+        assert answer.code == 0 and len(BeliefNetwork.read(out).states("x")) == 5
+        (note,) = [note for note in json.loads(answer.out)["notes"] if "not numeric" in note]
+        assert "x: 1 cell is not numeric and taken as missing: '12k' (line 201)" in note and note in answer.err
+    network = BeliefNetwork.learn(str(table), missing="drop")
+    assert any("taken as missing: '12k' (line 201)" in note for note in network.notes)
+    assert bayeswise("network", "learn", table, "-o", out, "--category", "x").code == 0
+    assert "12k" in BeliefNetwork.read(out).states("x")
+
+
+def test_many_cells_that_are_not_numbers_are_refused_as_by_fit(bayeswise: Command, tmp_path: Path) -> None:
+    table, out = with_invalid(tmp_path / "rows.csv", 4), tmp_path / "out.bif"
+    for option, taken in (([], "looks numeric"), (["--number", "x"], "is declared numeric")):
+        answer = bayeswise("network", "learn", table, "-o", out, *option)
+        assert (
+            answer.code != 0 and f"column 'x' {taken}, but 4 of its 200 cells are not: '12k' (line 198)" in answer.err
+        )
+        assert "--category x" in answer.err
+
+
+def test_columns_that_make_poor_nodes_are_named_with_the_option_to_leave_them_out(
+    bayeswise: Command, tmp_path: Path
+) -> None:
+    columns: dict[str, list[object]] = {
+        "id": [f"{k:05d}" for k in range(300)],
+        "day": [f"2020-01-{k % 28 + 1:02d}" for k in range(300)],
+        "same": ["x"] * 300,
+        "y": ["a", "b"] * 150,
+    }
+    table = written(tmp_path / "rows.csv", columns)
+    answer = bayeswise("network", "learn", table, "-o", tmp_path / "out.bif")
+    assert answer.code == 0
+    assert "id: every value is different; it is a node of 300 states. Fix: leave it out" in answer.err
+    assert "day: dates and times; it is a node of 28 states." in answer.err
+    assert "same: only one value; it is a node of 1 state." in answer.err and "--ignore same" in answer.err
+    notes = BeliefNetwork.learn(str(table)).notes
+    assert [note.partition(":")[0] for note in notes if "leave it out" in note] == ["id", "day", "same"]
+
+
+def test_tables_are_read_by_the_options_of_other_verbs(bayeswise: Command, tmp_path: Path) -> None:
+    path, out = tmp_path / "rows.txt", tmp_path / "out.bif"
+    cells = [f"{k},5|{'?' if k == 3 else 'ab'[k % 2]}" for k in range(60)]
+    path.write_text("\n".join(["x|y", *cells]), encoding="utf-8")
+    options = ("--delimiter", "|", "--decimal", ",", "--null", "?", "--missing", "drop")
+    assert bayeswise("network", "learn", path, "-o", out, *options).code == 0
+    network = BeliefNetwork.read(out)
+    assert network.states("y") == ("a", "b") and len(network.states("x")) == 5
+    database = tmp_path / "loans.db"
+    with closing(sqlite3.connect(database)) as connection, connection:
+        connection.execute("create table loans (paid, late)")
+        connection.execute("create table others (x)")
+        connection.executemany("insert into loans values (?, ?)", [("yes", "no"), ("no", "yes")] * 20)
+    answer = bayeswise("network", "learn", database, "-o", out)
+    assert answer.code != 0 and "--table loans" in answer.err
+    assert bayeswise("network", "learn", database, "-o", out, "--table", "loans").code == 0
+    assert set(BeliefNetwork.read(out)) == {"paid", "late"}

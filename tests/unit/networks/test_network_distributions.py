@@ -40,3 +40,9 @@ def test_the_impossible_and_the_improper_are_refused() -> None:
         sure.query("a", distributions={"a": {"yes": 0.5, "no": 0.5}})
     with pytest.raises(PriorError):
         asia().query("cancer", distributions={"smoking": {"yes": 0.5, "no": 0.6}})
+
+
+def test_a_belief_that_is_not_a_distribution_is_called_a_belief() -> None:
+    for wrong, what in (({"yes": 0.8, "no": 0.3}, "sums to 1.1"), ({"yes": 1.0}, "has no entry for state 'no'")):
+        with pytest.raises(PriorError, match=f"^the belief about dyspnoea {what}"):
+            asia().query("cancer", distributions={"dyspnoea": wrong})

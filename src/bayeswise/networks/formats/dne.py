@@ -281,7 +281,9 @@ def _node_text(piece: Piece, words: Mapping[str, str], table: str) -> str:
     if cuts:
         levels = ", ".join(["-INFINITY", *map(repr, cuts), "INFINITY"])
         lines.append(f"\tlevels = ({levels});")
-    elif states:
+    if cuts and list(states) != intervals(cuts, exact=True):  # written otherwise, as by earlier versions
+        lines.append(f"\tbayeswise_states = ({', '.join(quoted(state, always=True) for state in map(str, states))});")
+    elif states and not cuts:
         labels = [str(state) for state in states]
         plain = [_identifier(label, "state_", k) for k, label in enumerate(labels)]
         lines.append(f"\tstates = ({', '.join(plain)});")

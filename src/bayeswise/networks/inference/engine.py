@@ -68,6 +68,11 @@ class Engine:
         self._tables = self._chained()  # which adds the nodes of chains to sizes and parents
         self._plans: dict[Any, _kernels.JunctionTree] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        """What copies and other processes get: compiled trees stay here, and are made again by the next question."""
+        compiled = [name for name in vars(self) if isinstance(getattr(type(self), name, None), cached_property)]
+        return {name: value for name, value in vars(self).items() if name not in compiled} | {"_plans": {}}
+
     def _chained(self) -> list[FloatArray]:
         """The tables, a noisy one of several causes as a chain: each further node takes one cause into account."""
         tables: list[FloatArray] = [np.zeros((0, 0))] * len(self._sizes)

@@ -3,6 +3,7 @@
 learned_network.py     all of it in one call
 graph_search.py        which method finds the graph, by which score
 coded_rows.py          any table as codes, states and weights
+column_findings.py     which columns hold numbers, and what a user should know about columns
 column_states.py       from labels to states: their type, and intervals of numbers
 counted_rows.py        rows in partitions, each different one counted
 rounds.py              graphs of tables in partitions whose rows are too many, by rounds of counts

@@ -15,12 +15,11 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, MissingCellError, ParameterError, SchemaError
+from bayeswise.networks.learning.column_findings import Cutting, as_numbers, numbers_by_level
 from bayeswise.networks.learning.column_states import (
     MOST_LEVELS,
-    Cutting,
     cut_cells,
     intervals_of,
-    numbers_in,
     refuse_numbers,
     refuse_too_many,
     typed_levels,
@@ -31,6 +30,7 @@ from bayeswise.tables.encoding.row_weights import as_weights, checked_weights, r
 from bayeswise.tables.partitions import SpreadSource
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import find_name
+from bayeswise.tables.schema.notes import keep
 from bayeswise.tables.source import open_source
 
 if TYPE_CHECKING:
@@ -50,6 +50,8 @@ class CodedRows:
     cuts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # of columns of numbers that were cut
     counted: bool = False  # whether each different row stands here once, and none has a place in a table
     soft: SoftCells | None = None  # cells with a likelihood in the place of a state, whose codes are -1
+    invalid: Mapping[str, str] = field(default_factory=dict)  # cells that are not numbers, of columns that were cut
+    notes: tuple[str, ...] = ()  # what a user should know about columns
 
     @classmethod
     def of(
@@ -74,7 +76,8 @@ class CodedRows:
         A hidden name with states that has no column becomes one without any cell, after the others. `weight`
         is the column of weights, `weights` are those that stand in no column. Columns of numbers are cut into intervals
         at their `cuts`; `numbers` at their fifths, and with `cut_beyond` those of more different ones unless `labels`.
-        Numbers are put into states that are intervals. Of a table in partitions each different row comes here once,
+        Numbers are put into states that are intervals; cells among them that are not numbers are missing if they are
+        few, and refused otherwise. Of a table in partitions each different row comes here once,
         with its weight, unless `in_order` keeps them all. Cells may have a likelihood for each state, yes=0.7;no=0.3,
         where they `may_be_soft`, which those of EM may.
 
@@ -97,7 +100,7 @@ class CodedRows:
         names = tuple(name for name in selected if name not in ignore and name != weight)
         declared = {column.name: column.declared or () for column in source.columns}
         given = {name: list((states or {}).get(name, declared[name])) for name in names}
-        columns_cut = Cutting(cuts or {}, cut_beyond, numbers, labels, source.textual)
+        columns_cut = Cutting.in_table(source, given, cuts or {}, cut_beyond, numbers, labels)
         if isinstance(source, SpreadSource) and weights is None and not hidden and not in_order:
             counted = cls._counted(source, given, columns_cut, weight)
             if counted is not None:
@@ -105,6 +108,7 @@ class CodedRows:
         weighed: list[FloatArray] = []
         parts: list[list[CodeArray]] = [[] for _ in names]
         levels: list[Sequence[Any]] = [() for _ in names]
+        amounts: dict[int, list[FloatArray]] = {k: [] for k, name in enumerate(names) if columns_cut.may_be_cut(name)}
         for chunk in source.chunks([*names, *([] if weight is None else [weight])]):
             if weight is not None:
                 weighed.append(chunk.numbers(weight)[0])
@@ -112,10 +116,14 @@ class CodedRows:
                 codes, levels[place] = chunk.labels(name)
                 refuse_too_many(name, levels[place])
                 parts[place].append(np.array(codes))
+                if place in amounts:
+                    amounts[place].append(np.array(chunk.numbers(name)[0]))
         n_rows = sum(map(len, parts[0])) if parts else 0
         weigh = given_or_read(weights, weighed, weight, n_rows)
         kept = None if weigh is None else weigh > 0.0
-        cells = [_kept(np.concatenate(each) if each else np.zeros(0, np.int32), kept) for each in parts]
+        cells = [np.concatenate(each) if each else np.zeros(0, np.int32) for each in parts]
+        values = {k: numbers_by_level(len(levels[k]), cells[k], np.concatenate(v)) for k, v in amounts.items() if v}
+        cells = [_kept(each, kept) for each in cells]
         soft: dict[int, Separated] = {}  # by column
         for k, name in enumerate(names):
             if not may_be_soft:
@@ -123,15 +131,18 @@ class CodedRows:
             elif any(is_soft(level, given[name]) for level in levels[k]):
                 soft[k] = separated(levels[k], cells[k], given[name])
                 levels[k], cells[k] = soft[k].levels, soft[k].cells
+                values[k] = as_numbers(levels[k])
             if source.textual:
                 levels[k] = typed_levels(levels[k], given[name])
         cut: dict[str, tuple[float, ...]] = {}
         for k, name in enumerate(names):
-            is_cut, cuts_given = columns_cut.of(name, levels[k], given[name])
+            if k not in values:
+                continue
+            is_cut, cuts_given = columns_cut.of(name, levels[k], values[k], given[name])
             if not is_cut:
                 continue
             mass = None if weigh is None else weigh[weigh > 0.0]
-            cut[name], given[name], cells[k] = cut_cells(name, levels[k], cells[k], mass, cuts_given)
+            cut[name], given[name], cells[k] = cut_cells(values[k], cells[k], mass, cuts_given, given[name])
             levels[k] = given[name]
         for name, seen in zip(names, levels, strict=True):
             if not given[name] and name not in labels:
@@ -154,7 +165,16 @@ class CodedRows:
             codes = np.hstack([codes, np.full((n_rows, len(hidden)), -1, dtype=np.int32)])
             vocabularies += tuple(Vocabulary((states or {})[name]) for name in hidden)
         stay = frozenset(name for name in names if given[name])
-        rows = cls((*names, *hidden), vocabularies, codes, None if weigh is None else weigh[kept], stay, cut)
+        rows = cls(
+            (*names, *hidden),
+            vocabularies,
+            codes,
+            None if weigh is None else weigh[kept],
+            stay,
+            cut,
+            invalid=columns_cut.invalid(cut),
+            notes=columns_cut.notes(dict(zip(names, map(len, vocabularies), strict=False)), cut),
+        )
         return replace(rows, soft=_soft_cells(rows, soft)) if soft else rows
 
     @classmethod
@@ -185,21 +205,26 @@ class CodedRows:
                 source.n_rows = int(counts.weight_of_rows.to_floats()[0])
             if weight is not None:
                 refuse_all_zero(float(counts.weight_of_rows.to_floats()[0]), 1, f"column {weight!r}")
-            is_cut, cuts_given = columns_cut.of(name, levels, given[name])
+            values = as_numbers(levels)
+            is_cut, cuts_given = columns_cut.of(name, levels, values, given[name])
             if is_cut:
-                values = numbers_in(name, levels)
-                cut[name], given[name] = intervals_of(values, counts.weight.to_floats()[0], cuts_given)
+                there = ~np.isnan(values)
+                weighed = counts.weight.to_floats()[0][there]
+                cut[name], given[name] = intervals_of(values[there], weighed, cuts_given, given[name])
+                lacking += [] if there.all() or name in lacking else [name]
                 levels, stay = given[name], stay | {name}
             elif not given[name] and name not in columns_cut.labels:
                 refuse_numbers(name, levels)
             columns.append(ColumnCodes(name, vocabulary_of(given[name], levels), cut.get(name)))
+        notes = columns_cut.notes({column.name: len(column.states) for column in columns}, cut)
         different = different_rows(source, columns, weight)
         if different.are_too_many:
             if source.n_rows is not None and source.n_rows * len(names) > partitions.MOST_CELLS_HERE:
-                raise TooManyRowsToBring(source, tuple(columns), weight, stay, tuple(lacking), cut)
+                raise TooManyRowsToBring(source, tuple(columns), weight, stay, tuple(lacking), cut, notes)
             return None
         vocabularies = tuple(column.states for column in columns)
-        return cls(names, vocabularies, different.codes, different.weights_or_none(), stay, cut, counted=True)
+        rows = cls(names, vocabularies, different.codes, different.weights_or_none(), stay, cut, counted=True)
+        return replace(rows, invalid=columns_cut.invalid(cut), notes=notes)
 
     def weighted(self, weights: Any) -> CodedRows:
         """The same rows with weights, without those of weight 0; the states stay."""
@@ -252,10 +277,13 @@ class CodedRows:
             if self.counted and self.weights is not None:
                 n_rows, total = math.fsum(self.weights[np.unique(missing[:, 0])]), math.fsum(self.weights)
                 first = f"some in column {self.names[column]!r}"
+            invalid = "".join(f"; cells of {name!r} are not numbers: {cells}" for name, cells in self.invalid.items())
+            correct = "".join(f"correct these cells, or {keep(name, 'category')}; or " for name in self.invalid)
             raise MissingCellError(
-                f"{n_rows:g} of {total:g} rows have a missing cell, {first}; a graph is learned from whole rows",
-                fix="use missing='drop' (--missing drop) to leave these rows out, or missing='em' (--missing em) to "
-                "find the graph without them and the tables with them",
+                f"{n_rows:g} of {total:g} rows have a missing cell, {first}{invalid}; "
+                "a graph is learned from whole rows",
+                fix=f"{correct}use missing='drop' (--missing drop) to leave these rows out, or missing='em' "
+                "(--missing em) to find the graph without them and the tables with them",
             )
         return self
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SchemaError
+from bayeswise.networks.learning.column_findings import is_number
 from bayeswise.networks.node import cuts_of, intervals, is_padded, place_of_state
 from bayeswise.tables.schema.labels import Label, Vocabulary, as_label
+from bayeswise.tables.schema.notes import keep, leave_out
 
 MOST_LEVELS = 65_535
 MOST_LABELS = 20
@@ -20,58 +21,42 @@ MOST_NUMBERS = 255
 """More different numbers are a measurement, and not names of states."""
 
 
-@dataclass(frozen=True)
-class Cutting:
-    """Which columns of numbers are cut into intervals, and where."""
-
-    cuts: Mapping[str, Sequence[float]]
-    beyond: int | None  # a column of more different numbers is cut
-    numbers: Collection[str]
-    labels: Collection[str]
-    textual: bool
-
-    def of(self, name: str, levels: Sequence[Label], given: Sequence[Any]) -> tuple[bool, Sequence[float] | None]:
-        """Whether a column with these labels is cut, and its given cuts."""
-        cuts = self.cuts.get(name)
-        if cuts is None and all(map(is_number, levels)):
-            cuts = cuts_of(given)
-        many = name in self.numbers or (
-            self.beyond is not None
-            and len(levels) > self.beyond
-            and name not in self.labels
-            and not _are_labels(levels, self.textual)
-        )
-        return cuts is not None or (not given and many and all(map(is_number, levels))), cuts
-
-
 def cut_cells(
-    name: str, levels: Sequence[Label], codes: CodeArray, weights: FloatArray | None, cuts: Sequence[float] | None
+    values: FloatArray,
+    codes: CodeArray,
+    weights: FloatArray | None,
+    cuts: Sequence[float] | None,
+    given: Sequence[Any] = (),
 ) -> tuple[tuple[float, ...], list[str], CodeArray]:
-    """The cuts of a column of numbers, its intervals in their order, and the cells as codes of these."""
-    values = numbers_in(name, levels)
-    there = codes >= 0
-    seen = (values, None) if cuts is not None else (values[codes[there]], None if weights is None else weights[there])
-    ascending, named = intervals_of(*seen, cuts)
-    place = np.append(np.searchsorted(np.array(ascending), values, side="right"), -1).astype(np.int32)
-    return ascending, named, place[codes]
+    """The cuts of a column of numbers, its intervals in their order, and the cells as codes of these.
+
+    `values` are the numbers that labels are; cells whose label is not a number are missing.
+    """
+    each = np.append(values, np.nan)[codes]
+    there = ~np.isnan(each)
+    ascending, named = intervals_of(each[there], None if weights is None else weights[there], cuts, given)
+    return ascending, named, np.append(places_between(ascending, values), -1).astype(np.int32)[codes]
 
 
-def numbers_in(name: str, levels: Sequence[Label]) -> FloatArray:
-    if not all(map(is_number, levels)):
-        odd = next(level for level in levels if not is_number(level))
-        raise SchemaError(f"column {name!r} is cut, and {odd!r} is not a number", fix="cut columns of numbers only")
-    return np.array([float(level) for level in levels], dtype=np.float64)
+def places_between(cuts: Sequence[float], values: FloatArray) -> CodeArray:
+    """(n_values,) the interval between cuts that each number is in; -1 for NaN.
+
+    >>> places_between([2.5], np.array([1.0, 2.5, np.nan])).tolist()
+    [0, 1, -1]
+    """
+    places = np.searchsorted(np.array(cuts), values, side="right").astype(np.int32)
+    return np.where(np.isnan(values), np.int32(-1), places)
 
 
 def intervals_of(
-    values: FloatArray, weights: FloatArray | None, cuts: Sequence[float] | None
+    values: FloatArray, weights: FloatArray | None, cuts: Sequence[float] | None, given: Sequence[Any] = ()
 ) -> tuple[tuple[float, ...], list[str]]:
-    """The given cuts, else the fifths of values, and the intervals between them."""
+    """The given cuts, else the fifths of values, and the intervals between them, by the names that were `given`."""
     if cuts is None:
         halfway = fifths(values, weights)
         cuts = cuts_of(intervals(halfway)) or ()  # as they are written: cells of later rows are put in by these words
     ascending = tuple(sorted({float(cut) for cut in cuts}))
-    return ascending, intervals(ascending, exact=True)
+    return ascending, list(given) if given and cuts_of(given) == ascending else intervals(ascending, exact=True)
 
 
 def fifths(values: FloatArray, weights: FloatArray | None = None) -> list[float]:
@@ -92,20 +77,6 @@ def fifths(values: FloatArray, weights: FloatArray | None = None) -> list[float]
     return sorted(set(cuts))
 
 
-def is_number(label: Label) -> bool:
-    try:
-        float(label)
-    except ValueError:
-        return False
-    return True
-
-
-def _are_labels(levels: Sequence[Label], textual: bool) -> bool:
-    """Text of a dataframe is a label whatever it looks like; text of a file is one where it has leading zeros."""
-    texts = [level for level in levels if isinstance(level, str)]
-    return bool(texts) and (not textual or any(text[:1] == "0" and text[1:].isdigit() for text in texts if text != "0"))
-
-
 def refuse_too_many(name: str, levels: Sequence[Label]) -> None:
     """A column of more values than a code can count."""
     if len(levels) > MOST_LEVELS:
@@ -116,14 +87,14 @@ def refuse_too_many(name: str, levels: Sequence[Label]) -> None:
 
 
 def refuse_numbers(name: str, levels: Sequence[Label]) -> None:
-    """Refuse a column of more than `MOST_NUMBERS` numbers: it is a measurement."""
-    if len(levels) > MOST_NUMBERS and all(map(is_number, levels)):
-        raise SchemaError(
-            f"column {name!r} has more than {MOST_NUMBERS} different numbers, too many for states",
-            fix=f"cut it into a few states, cuts={{{name!r}: [...]}} (--cuts {name}=...), or ignore it: "
-            f"ignore=[{name!r}] (--ignore {name}); "
-            f"if they are names, give them: states={{{name!r}: [...]}}",
-        )
+    """Refuse a column of more than `MOST_NUMBERS` numbers: it is a measurement. Leading zeros make a name."""
+    if len(levels) <= MOST_NUMBERS or not all(is_number(level) and not is_padded(str(level)) for level in levels):
+        return
+    raise SchemaError(
+        f"column {name!r} has more than {MOST_NUMBERS} different numbers, too many for states",
+        fix=f"cut it into a few states, cuts={{{name!r}: [...]}} or --cuts {name}=...; leave it out, "
+        f"{leave_out(name)}; or if they are names, {keep(name, 'category')}",
+    )
 
 
 def vocabulary_of(given: list[Any], seen: Sequence[Any]) -> Vocabulary:

@@ -17,6 +17,8 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import NotStreamableError
 from bayeswise.foundation.exact import ExactArray
+from bayeswise.networks.learning.column_findings import as_numbers
+from bayeswise.networks.learning.column_states import places_between
 from bayeswise.statistics import Counts
 from bayeswise.statistics.protocol import Weights
 from bayeswise.tables.encoding.row_weights import checked_weights
@@ -84,8 +86,7 @@ class ColumnCodes:
         """(n_levels + 1,) the codes of labels, and -1 for a missing cell at the end."""
         if self.cuts is None:
             return np.array([*(self.states.code_of_equal(level) for level in levels), -1], dtype=np.int32)
-        values = np.array([float(level) for level in levels], dtype=np.float64)
-        return np.append(np.searchsorted(np.array(self.cuts), values, side="right"), -1).astype(np.int32)
+        return np.append(places_between(self.cuts, as_numbers(levels)), -1).astype(np.int32)
 
 
 @dataclass(frozen=True)
@@ -194,9 +195,11 @@ class TooManyRowsToBring(NotStreamableError):
         declared: frozenset[str],
         lacking: tuple[str, ...],
         cuts: Mapping[str, tuple[float, ...]],
+        notes: tuple[str, ...] = (),
     ) -> None:
         self.source, self.columns, self.weight, self.declared = source, columns, weight, declared
         self.lacking, self.cuts = lacking, cuts  # columns with missing cells, and those that were cut
+        self.notes = notes  # what a user should know about columns
         super().__init__(
             f"the {source.n_rows or 0:,} rows of a {source.description} are too many for one machine, and nearly all "
             "of them are different",

@@ -19,7 +19,7 @@ from bayeswise.networks.learning.family_counts import FamilyCounts
 from bayeswise.networks.learning.graph_search import GraphSearch
 from bayeswise.networks.learning.rounds import learned_in_rounds
 from bayeswise.networks.network import BeliefNetwork
-from bayeswise.networks.node import Node
+from bayeswise.networks.node import Node, cut_texts
 from bayeswise.render.labels import refuse_unknown
 
 MISSING_POLICIES = ("error", "drop", *WAYS)
@@ -118,9 +118,9 @@ def learn(
             raise
         in_rounds = learned_in_rounds(many, parents, search, missing)
         network = in_rounds.counts.network(prior=prior, smoothing=smoothing, order=in_rounds.order)
-        network.notes = (*network.notes, *cut_notes(many), *[_ENDED_EARLY["climb"]] * in_rounds.interrupted)
+        network.notes = (*network.notes, *reading_notes(many), *[_ENDED_EARLY["climb"]] * in_rounds.interrupted)
         return network
-    notes = [] if isinstance(table, CodedRows) else cut_notes(rows)
+    notes = [] if isinstance(table, CodedRows) else reading_notes(rows)
     search = search.for_columns(len(rows.names), given=parents is not None)
     check_noisy(list(noisy), parents, rows.declared)
     if parents is None:
@@ -224,9 +224,10 @@ def _checked_kinds(kinds: Mapping[str, str]) -> Mapping[str, str]:
     return kinds
 
 
-def cut_notes(rows: CodedRows | TooManyRowsToBring) -> list[str]:
-    """Where each column of numbers was cut."""
-    return [f"{name}: cut at {', '.join(f'{cut:.6g}' for cut in found)}" for name, found in rows.cuts.items() if found]
+def reading_notes(rows: CodedRows | TooManyRowsToBring) -> list[str]:
+    """Where each column of numbers was cut, and what a user should know about columns."""
+    cut = [f"{name}: cut at {', '.join(cut_texts(found, exact=True))}" for name, found in rows.cuts.items() if found]
+    return [*cut, *rows.notes]
 
 
 def _summary_of(way: str, fitted: FittedTables) -> str:

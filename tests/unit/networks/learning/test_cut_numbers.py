@@ -9,7 +9,7 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.networks.learning import strengths_in_table
-from bayeswise.networks.node import cuts_of, intervals
+from bayeswise.networks.node import Node, cuts_of, intervals
 
 
 def table(n: int = 400) -> dict[str, list[Any]]:
@@ -60,3 +60,32 @@ def test_rows_of_numbers_are_those_that_were_learned(tmp_path: Any) -> None:
         coded = [words[k] for k in np.searchsorted(cuts_of(words) or (), rows["age"], side="right")]
         assert np.array_equal(posterior, known.predict_proba("ill", {**rows, "age": coded}))
     assert {(each.parent, each.child) for each in strengths_in_table(rows, network).edges} == set(network.edges)
+
+
+@pytest.mark.parametrize(
+    ("cuts", "states"),
+    [
+        ([8550, 12550], ("< 8550", "8550 to 12550", ">= 12550")),
+        ([123456789, 123456790], ("< 123456789", "123456789 to 123456790", ">= 123456790")),
+        ([1e-7, 1e20], ("< 1e-07", "1e-07 to 1e+20", ">= 1e+20")),
+    ],
+)
+def test_intervals_have_names_that_can_be_read_and_told_apart(cuts: list[float], states: tuple[str, ...]) -> None:
+    rows = {"pay": [1.0, 2e4, 9e3, 3e8] * 10, "ill": ["yes", "no"] * 20}
+    network = bw.BeliefNetwork.learn(rows, cuts={"pay": cuts})
+    assert network.states("pay") == states
+    assert network.notes[0] == f"pay: cut at {states[0][2:]}, {states[-1][3:]}"
+    assert cuts_of(states) == tuple(cuts)
+
+
+def test_intervals_of_earlier_files_are_still_intervals(tmp_path: Any) -> None:
+    """Their large numbers have exponents, and keep them."""
+    states = ["< 8550", "8550 to 1.255e+04", ">= 1.255e+04"]
+    network = bw.BeliefNetwork([Node("pay", states, [0.2, 0.3, 0.5]), Node("ill", ["yes", "no"], 0.5)])
+    assert network.query("ill", {"pay": 12_549}) == network.query("ill", {"pay": "8550 to 1.255e+04"})
+    rows = {"pay": [1.0, 2e4, 9e3, 3e8] * 10, "ill": ["yes", "no"] * 20}
+    assert bw.BeliefNetwork.learn(rows, states={"pay": states}).states("pay") == tuple(states)
+    network.write(tmp_path / "pay.dne")
+    assert bw.BeliefNetwork.read(tmp_path / "pay.dne").states("pay") == tuple(states)
+    assert cuts_of(["< 3", "3 to 2", ">= 2"]) is None and cuts_of(["< 3", "4 to 5", ">= 5"]) is None
+    assert cuts_of(["< 3", ">= inf"]) is None and cuts_of(["< 3", "3 or 4", ">= 4"]) is None

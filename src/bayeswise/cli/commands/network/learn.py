@@ -25,7 +25,7 @@ TABLES_ONLY = ("em", "gradient")
 
 
 def learn(
-    table: Annotated[str, typer.Argument(help="Table file, or - for stdin.")],
+    file: Annotated[str, typer.Argument(metavar="TABLE", help="Table file, or - for stdin.")],
     output: Annotated[str | None, typer.Option("-o", "--output", metavar="FILE", help="Output file.")] = None,
     method: Annotated[
         str,
@@ -104,6 +104,8 @@ def learn(
         str | None,
         typer.Option("--weight", metavar="COL", help="Column of row weights; a weight of k counts as k rows."),
     ] = None,
+    *,
+    reader: Reading,
     as_json: AsJson = False,
 ) -> None:
     """Learn a network from a table: the graph by score, the tables from counts or by EM.
@@ -117,16 +119,17 @@ def learn(
     bayeswise network learn table.csv -o table.bayeswise --gaussian
 
     A column of more than 20 different numbers is cut into intervals, at its fifths or at --cuts; --number cuts a column
-    of fewer, --category keeps the numbers as they are.
+    of fewer, --category keeps the numbers as they are. Every other column is a node with its values for states, unless
+    --ignore leaves it out.
     """
-    from bayeswise.networks.learning.learned_network import coded_rows, cut_notes
+    from bayeswise.networks.learning.learned_network import coded_rows, reading_notes
 
     if output is None:
         raise UsageError("no output file is named", fix="add -o network.bif")
-    check_output(output, [table])
+    check_output(output, [file])
     if (resamples or averaged) and not strengths:
         raise UsageError("--resamples and --averaged are about --strengths", fix="add --strengths")
-    source = Reading().open([table])
+    source = reader.open([file])
     names = [column.name for column in source.columns]
     overrides: dict[str, Any] = {
         "score": score,
@@ -166,11 +169,12 @@ def learn(
             cuts=_cuts_of(cuts, names),
             may_be_soft=overrides["missing"] in TABLES_ONLY,
         )
-    say(*(f"{note}." for note in cut_notes(rows)))
+    notes = reading_notes(rows)
+    say(*(f"{note}." for note in notes))
     with StepsBar() as steps:
         network, found = _learned(rows, overrides, steps, (resamples, averaged) if strengths else None)
     network.write(output)
-    print(json_document(_facts(network, found, output, weight)) if as_json else _shown(network, found))
+    print(json_document(_facts(network, found, notes, output, weight)) if as_json else _shown(network, found))
     about_edges = () if found is None else found.notes
     say(*(f"Note: {note}." for note in (*network.notes, *about_edges)), saved(output, False))
 
@@ -264,11 +268,13 @@ def _shown(network: BeliefNetwork, found: EdgeStrengths | None) -> str:
     return "\n".join(f"{parent} -> {child}" for parent, child in network.edges) if found is None else str(found)
 
 
-def _facts(network: BeliefNetwork, found: EdgeStrengths | None, output: str, weight: str | None) -> dict[str, Any]:
+def _facts(
+    network: BeliefNetwork, found: EdgeStrengths | None, notes: Sequence[str], output: str, weight: str | None
+) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "nodes": list(network.names),
         "edges": [list(edge) for edge in network.edges],
-        "notes": list(network.notes),
+        "notes": [*notes, *network.notes],
         "weight": weight,
         "file": output,
     }
