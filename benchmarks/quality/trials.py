@@ -48,7 +48,7 @@ class Tried:
         members = [trial.member if whole else trial.member.estimated(trials.rows) for trial in done]
         return cls(
             [trial.candidate.name for trial in done],
-            list(model.classes),
+            [str(label) for label in model.classes],
             np.array([not trial.member.learns_weights for trial in done]),
             np.stack([trial.left_out.posterior for trial in done]),
             np.stack([trial.left_out.log_own for trial in done]),

@@ -12,8 +12,9 @@ import numpy as np
 
 from bayeswise.networks import BeliefNetwork, Node, NoisyOr, formats
 from bayeswise.networks.formats import bif
-from bayeswise.networks.inference.row_posteriors import Cases, no_soft_cells, posterior_of_cases
+from bayeswise.networks.inference.row_posteriors import Cases, posterior_of_cases
 from bayeswise.networks.inference.sampling import sample_codes
+from bayeswise.networks.soft_evidence import no_soft_cells
 from benchmarks.harness import Figure, Race, Row, Size, Task, best_of
 from benchmarks.pyagrum_twins import network_twin
 

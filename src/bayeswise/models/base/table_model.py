@@ -134,7 +134,7 @@ class TableModel:
         """Equal models have the same file, byte for byte."""
         if type(self) is not type(other):
             return NotImplemented
-        return self is other or self._file() == cast(TableModel, other)._file()
+        return self is other or self._file() == other._file()
 
     def __hash__(self) -> int:
         return hash(self._file())
