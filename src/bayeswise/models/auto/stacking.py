@@ -21,7 +21,8 @@ from bayeswise.foundation.dataclass import dataclass
 PULL = 0.3  # pseudo-rows, shared by all members
 TOO_MUCH_WORSE = 3.0  # times the least log-loss: a candidate above has no part in the mixture
 UNPROVEN = 1.0  # nats of all rows together: less between two candidates proves nothing
-MISTAKES_TO_COME = 0.1  # pseudo-mistakes beside those that were seen, spread over all rows
+MISTAKES_TO_COME = 0.03  # pseudo-mistakes of a pool beside those that were seen, spread over all rows
+MISTAKES_OF_ONE = 0.1  # those of a single member, which no other one makes up for
 NEGLIGIBLE = 0.01  # of all weight: a member below is left out of the mixture
 NEGLIGIBLE_OF_MANY = 0.05  # where members are learned again from many rows, each has to be worth it
 _STEPS = 200
@@ -74,7 +75,7 @@ def with_mistakes(share_of_truth: FloatArray, row_weights: FloatArray, least: fl
 
     >>> share, weights = with_mistakes(np.array([[1.0, 0.75]]), np.ones(2), 0.01)
     >>> share.round(4).tolist(), weights.tolist()
-    ([[1.0, 0.75, 0.005, 0.2525]], [1.0, 1.0, 0.05, 0.05])
+    ([[1.0, 0.75, 0.005, 0.2525]], [1.0, 1.0, 0.015, 0.015])
     """
     mistaken = (1.0 - least) * np.maximum(1.0 - share_of_truth, 0.0) + 0.5 * least
     rare = row_weights * (MISTAKES_TO_COME / max(float(row_weights.sum()), 1e-300))
@@ -96,7 +97,7 @@ def contenders(share_of_truth: FloatArray, row_weights: FloatArray) -> IntArray:
 
 
 def risks(share_of_truth: FloatArray, row_weights: FloatArray) -> FloatArray:
-    """(n_members,) the nats by which single members are compared: of all rows, and of a tenth of a mistake to come.
+    """(n_members,) the nats by which single members are compared: of all rows, and of a tenth of a mistake to come (MISTAKES_OF_ONE).
 
     A row counts with log(n) nats at most. A mistake costs what the member gives to all other classes, on average of the
     rows: where none was seen, the least loss is that of the most confident member, and proves nothing.
@@ -107,7 +108,7 @@ def risks(share_of_truth: FloatArray, row_weights: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore"):
         of_others = np.minimum(-np.log(1.0 - np.minimum(share_of_truth, 1.0)), _CERTAIN)
     mistake = (of_others * row_weights).sum(axis=1) / max(float(row_weights.sum()), 1e-300)
-    return np.asarray(_bounded_losses(share_of_truth, row_weights) + MISTAKES_TO_COME * mistake)
+    return np.asarray(_bounded_losses(share_of_truth, row_weights) + MISTAKES_OF_ONE * mistake)
 
 
 def _bounded_losses(share_of_truth: FloatArray, row_weights: FloatArray) -> FloatArray:
