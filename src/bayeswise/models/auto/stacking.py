@@ -97,7 +97,7 @@ def contenders(share_of_truth: FloatArray, row_weights: FloatArray) -> IntArray:
 
 
 def risks(share_of_truth: FloatArray, row_weights: FloatArray) -> FloatArray:
-    """(n_members,) the nats by which single members are compared: of all rows, and of a tenth of a mistake to come (MISTAKES_OF_ONE).
+    """(n_members,) the nats by which single members are compared: of all rows, and of a mistake to come.
 
     A row counts with log(n) nats at most. A mistake costs what the member gives to all other classes, on average of the
     rows: where none was seen, the least loss is that of the most confident member, and proves nothing.
