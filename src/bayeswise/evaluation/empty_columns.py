@@ -16,6 +16,7 @@ from bayeswise.families.distributions import distribution, has_quantiles, parame
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, ParameterError
+from bayeswise.models.base.table_model import classes_of
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
 from bayeswise.models.naive_bayes import NaiveBayesModel
 from bayeswise.models.naive_bayes.counted_columns import CountedScores
@@ -153,7 +154,7 @@ def next_test_for(
     >>> print(next_test_for(bw.fit(rows, target="play", model="naive-bayes"), {"rain": "u"}, costs, {"wind": 0.01}))
     wind: worth 0.2286 at a price of 0.01
     """
-    given, moved = costs_and_prior(costs, model.classes)
+    given, moved = costs_and_prior(costs, classes_of(model))
     if isinstance(row, list) and len(row) == 1 and isinstance(row[0], Mapping):
         row = row[0]
     _refuse_unknown_names(model, row, prices, given)

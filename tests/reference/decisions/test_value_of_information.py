@@ -132,6 +132,7 @@ def test_a_model_of_the_state_alone_cannot_say_what_a_column_may_show() -> None:
         """A classifier with a schema, but without a distribution of its columns."""
 
         schema = model_of("normal", NUMBERS["normal"]).schema
+        classes = model_of("normal", NUMBERS["normal"]).classes
 
         def batches(self, table: Any) -> Any:
             return model_of("normal", NUMBERS["normal"]).batches(table)

@@ -102,7 +102,7 @@ def test_a_network_is_learned_from_partitions() -> None:
             with dask.config.set(scheduler="synchronous"):
                 found = bw.BeliefNetwork.learn(source, **way)
             assert (found, found.notes) == (here, here.notes)
-            assert source.passes == ["levels", "different rows"]
+            assert source.passes == ["profile", "levels", "different rows"]
 
 
 def test_rows_that_are_nearly_all_different_are_brought_here(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -401,9 +401,9 @@ def test_a_graph_of_too_many_rows_is_found_by_rounds_of_counts(
     with dask.config.set(scheduler="synchronous"):
         found = bw.BeliefNetwork.learn(source, **{"missing": "drop", **way})
     assert found == here
-    assert source.passes[:2] == ["levels", "different rows"]
-    assert set(source.passes[2:]) == {"counts"}
-    assert len(source.passes) <= n_rounds + 2
+    assert source.passes[:3] == ["profile", "levels", "different rows"]
+    assert set(source.passes[3:]) == {"counts"}
+    assert len(source.passes) <= n_rounds + 3
 
 
 def test_what_rounds_of_counts_cannot_do_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

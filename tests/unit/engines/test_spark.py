@@ -85,7 +85,7 @@ def test_a_graph_is_found_by_rows_that_are_counted_where_they_are(frame: Any) ->
     columns = ["colour", "class", "member", "visits"]
     source = open_source(frame.select(*columns).repartition(3))
     assert bw.BeliefNetwork.learn(source, missing="drop") == bw.BeliefNetwork.learn(TABLE[columns], missing="drop")
-    assert source.passes == ["levels", "different rows"]
+    assert source.passes == ["profile", "levels", "different rows"]
 
 
 def test_partitions_by_hash_give_the_same_bytes(frame: Any) -> None:

@@ -166,7 +166,7 @@ def test_what_cannot_be_drawn_is_said() -> None:
         Picture.of([DrawnNode(str(k)) for k in range(401)], [])
     with pytest.raises(ParameterError, match="suffix"):
         asia().picture().save("asia.png")
-    assert "2000 nodes" in BeliefNetwork([Node(str(k), ["a", "b"], 0.5) for k in range(2000)])._repr_html_()
+    assert "2,000 nodes" in BeliefNetwork([Node(str(k), ["a", "b"], 0.5) for k in range(2000)])._repr_html_()
 
 
 def test_a_notebook_does_not_wait_for_beliefs_that_take_long() -> None:

@@ -45,8 +45,8 @@ def copies_in_fit(source: Source, examination: Examination, numbers: Sequence[st
     """Columns that copy the target, for a fit: hardly a row is read unless there is one.
 
     A column that copies the target has as many cells of its values as there are of the classes. `numbers` are columns
-    without a profile: two rows of one class agree in them. Of a table that is spread over machines nothing is asked: it
-    would need one more pass.
+    without a profile: two rows of one class agree in them, which is looked up in memory, but not in a file that is read
+    once. Of a table that is spread over machines nothing is asked: it would need one more pass.
     """
     table, target = _table_of(source), examination.target
     if table is None or target is None:
@@ -54,7 +54,8 @@ def copies_in_fit(source: Source, examination: Examination, numbers: Sequence[st
     profiled = [finding.column.name for finding in examination.findings if _may_copy(finding, target.profile)]
     table.chunk_rows = min(table.chunk_rows, _FIRST_ROWS)
     name = target.target.name
-    return _among(table, name, [*profiled, *_equal_in_two_rows(table, name, numbers)])
+    equal = [] if isinstance(source, NearSource) else _equal_in_two_rows(table, name, numbers)
+    return _among(table, name, [*profiled, *equal])
 
 
 def _may_copy(finding: Finding, target: ColumnProfile) -> bool:

@@ -40,7 +40,8 @@ class Advice:
     def __str__(self) -> str:
         where = "" if self.column is None else f"column {quoted(self.column)}: "
         end = "" if self.what.endswith("?") else "."
-        return f"{where}{self.what}{end} Fix: {self.fix}"
+        text = f"{where}{self.what}{end} Fix: {self.fix}"
+        return text.encode("utf-8", "backslashreplace").decode()  # half of a surrogate pair cannot be printed
 
 
 def cells_of(count: int) -> str:

@@ -80,7 +80,7 @@ def test_a_rate_of_noise_and_a_prior_are_checked_before_anything_is_learned(enjo
 def test_there_are_four_ways_to_answer(enjoy: Path) -> None:
     model = learn_concept(enjoy, "enjoy")
     assert repr(model) == "ConceptModel(enjoy = yes; 4 rows of sky, air, humidity, wind, water, forecast)"
-    with pytest.raises(bw.UsageError, match="average, map, find-s, gibbs"):
+    with pytest.raises(bw.UsageError, match="'average', 'map', 'find-s', 'gibbs'"):
         model.predict(enjoy, by="vote")  # type: ignore[arg-type]
 
 
