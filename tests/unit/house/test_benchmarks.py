@@ -105,6 +105,12 @@ def test_a_race_is_met_when_the_peer_takes_long_enough() -> None:
     assert Race("no target", lambda: (slow, fast)).run(SMALL).met is None
 
 
+def test_plain_kernels_need_only_not_be_slower_than_the_peer(monkeypatch: pytest.MonkeyPatch) -> None:
+    for isa, least in (("plain", [1.0, 0.5, None]), ("avx2", [2.0, 0.5, None])):
+        monkeypatch.setattr(_kernels, "isa", lambda isa=isa: isa)
+        assert [Race("any", lambda: (abs, abs), at_least=target).least for target in (2.0, 0.5, None)] == least
+
+
 def test_a_figure_is_met_up_to_its_limit() -> None:
     assert Figure("one", lambda: 1.0, at_most=1.0, unit="MB").run(SMALL).met is True
     assert Figure("two", lambda: 2.0, at_most=1.0, unit="MB").run(SMALL).met is False
