@@ -22,7 +22,7 @@ from benchmarks.rows.service import kept
 
 PEERS_OF_RACES_ALONE = {"empulse", "skactiveml", "sklearnex"}  # too large to install for everybody who runs the tests
 SMALL = Size(scale=0.001, csv_gigabytes=0.001, repeats=1)
-ROWS = [*select([], SMALL), *select(["quality"], SMALL)]
+ROWS = [*select([], SMALL), *select(["quality", "labels"], SMALL)]
 measured_once = cache(growth.measured_here)
 
 
