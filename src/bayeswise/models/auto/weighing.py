@@ -1,7 +1,7 @@
 """From the posteriors of left-out rows under all candidates to a mixture: a pool, weights and a calibration.
 
 Posteriors are averaged (stacking.py) or their logarithms are (pooling.py), whichever has the lower log-loss where the
-weights have not seen the row, in five folds.
+weights have not seen the row, in five folds. A single candidate is taken instead where it is clearly better there.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from bayeswise.posteriors.calibration_maps import AsItIs, Calibration
 from bayeswise.posteriors.normalise import log_posterior
 
 _FOLDS = 5
+_CLEARLY_BETTER = 1.1  # times the log-loss of a single candidate: a pool above it is not taken
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,13 +61,15 @@ class LeftOutRows:
 
     def best(self, paid: FloatArray | None, calibrate: str) -> tuple[Mixture, float]:
         """The candidate of least cost, or of least risk, by itself; and the log-loss of a choice that saw no row."""
-        at_risk = risks(self.own, self.row_weights)
-        first = int(np.lexsort([at_risk, at_risk if paid is None else paid])[0])  # of equal costs the one of least risk
-        alone = Mixture(np.array([first]), np.ones(1), None, 0.0)
+        all_candidates = np.arange(len(self.own))
+        alone = self._single(all_candidates, np.arange(len(self.truth)))
+        if paid is not None:
+            at_risk = risks(self.own, self.row_weights)
+            cheapest = int(np.lexsort([at_risk, paid])[0])  # of equal costs the one of least risk
+            alone = replace(alone, kept=np.array([cheapest]))
         log_chosen = np.empty(len(self.truth))
         for inside, outside in self._folds:
-            of_others = risks(self.own[:, outside], self.row_weights[outside])
-            log_chosen[inside] = self.log_own[int(np.argmin(of_others)), inside]
+            log_chosen[inside] = self._log_own(self._single(all_candidates, outside), inside)
         return self._calibrated(alone, calibrate), self._mean(-log_chosen)
 
     # -- all of them ------------------------------------------------------------------------------------------
@@ -90,20 +93,22 @@ class LeftOutRows:
         return whole, log_loss
 
     def _pooled(self, among: IntArray) -> tuple[Mixture, float]:
-        """The pool that answers better for rows that its weights have not seen, and its log-loss there.
+        """The way to weigh that answers best for rows that it has not seen, and its log-loss there.
 
-        Which of the two is taken, a row has no say in that concerns itself: those of the other folds choose.
+        A pool protects from the rare row on which one candidate is confident and wrong, so a single candidate has to be
+        clearly better. The way is chosen for each row by the rows of the other folds.
         """
         rows = np.arange(len(self.truth))
-        ways: list[Callable[[IntArray, IntArray], Mixture]] = [self._averaged, self._log_linear]
+        ways: list[Callable[[IntArray, IntArray], Mixture]] = [self._averaged, self._log_linear, self._single]
+        handicap = np.array([1.0, 1.0, _CLEARLY_BETTER])
         nats = np.zeros((len(ways), len(self._folds)))
         for fold, (inside, outside) in enumerate(self._folds):
             for way, weigh in enumerate(ways):
                 log_own = self._log_own(weigh(among, outside), inside)
                 nats[way, fold] = -float((self.row_weights[inside] * log_own).sum())
-        chosen = [int(np.argmin(np.delete(nats, fold, axis=1).sum(axis=1))) for fold in range(nats.shape[1])]
-        log_loss = float(nats[chosen, np.arange(nats.shape[1])].sum() / self.row_weights.sum())
-        return ways[int(np.argmin(nats.sum(axis=1)))](among, rows), log_loss
+        best = [int(np.argmin(handicap * np.delete(nats, fold, axis=1).sum(axis=1))) for fold in range(nats.shape[1])]
+        log_loss = float(nats[best, np.arange(nats.shape[1])].sum() / self.row_weights.sum())
+        return ways[int(np.argmin(handicap * nats.sum(axis=1)))](among, rows), log_loss
 
     @cached_property
     def _folds(self) -> list[tuple[IntArray, IntArray]]:
@@ -136,6 +141,11 @@ class LeftOutRows:
                 power = float(found.sum())
                 return Mixture(kept, found / power, LogLinear(power, self._least), gap)
             kept = kept[heavy]
+
+    def _single(self, among: IntArray, rows: IntArray) -> Mixture:
+        """The candidate of least risk, by some rows."""
+        at_risk = risks(self.own[among][:, rows], self.row_weights[rows])
+        return Mixture(among[[int(np.argmin(at_risk))]], np.ones(1), None, 0.0)
 
     @cached_property
     def _least(self) -> float:

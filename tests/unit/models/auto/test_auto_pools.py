@@ -1,4 +1,4 @@
-"""Two ways to pool the members of auto: the mean of posteriors, and the mean of their logarithms."""
+"""Ways to pool the members of auto: the mean of posteriors, the mean of their logarithms, or a single one."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 import bayeswise as bw
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.errors import StoreError
+from bayeswise.models.auto import weighing
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.auto.pooling import LogLinear
 from bayeswise.models.auto.weighing import LeftOutRows
@@ -96,7 +97,7 @@ def test_forgotten_rows_leave_the_pool_as_it_was_found(model: AutoModel) -> None
     assert after.weights.sum() == pytest.approx(1.0, abs=1e-12)
 
 
-# -- which of the two ------------------------------------------------------------------------------------------
+# -- which of them --------------------------------------------------------------------------------------------
 def rows(log_members: FloatArray, truth: np.ndarray) -> LeftOutRows:
     shares = np.exp(log_members)
     own = log_members[:, np.arange(len(truth)), truth]
@@ -123,6 +124,18 @@ def test_members_of_which_one_at_a_time_is_right_are_averaged_as_they_are() -> N
     log_members = np.log(np.where(np.eye(5, dtype=bool)[votes], 0.96, 0.01))
     found, _ = rows(log_members, truth).mixture("none")
     assert found.pool is None
+
+
+def test_a_member_that_others_only_blur_is_taken_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    g = np.random.default_rng(9)
+    truth = g.integers(0, 2, 60)
+    sharp = 8.0 * np.eye(2)[truth]
+    heard = normalised(np.concatenate([sharp[None], sharp + g.normal(size=(5, 60, 2))]))
+    alone, log_loss = rows(heard, truth).mixture("none")
+    assert alone.kept.tolist() == [0] and alone.pool is None
+    monkeypatch.setattr(weighing, "_CLEARLY_BETTER", np.inf)
+    pooled, log_loss_of_pools = rows(heard, truth).mixture("none")
+    assert len(pooled.kept) == 6 and log_loss_of_pools > 1.1 * log_loss
 
 
 def test_the_log_loss_is_that_of_rows_that_neither_weights_nor_pool_have_seen() -> None:
