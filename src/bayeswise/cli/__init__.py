@@ -24,7 +24,8 @@ from contextlib import contextmanager
 from types import FrameType
 
 from bayeswise.foundation.errors import BayeswiseError, DataError, legible
-from bayeswise.foundation.threads import keep_to_process_limit, let_idle_threads_sleep, refused_thread
+from bayeswise.foundation.process_limit import keep_to_process_limit, refused_thread
+from bayeswise.foundation.threads import let_idle_threads_sleep
 from bayeswise.render.terminal import write_what_the_terminal_can
 
 __all__ = ["main"]

@@ -15,7 +15,7 @@ import dask
 from dask.callbacks import Callback
 
 from bayeswise.foundation.errors import NotInstalledError, ParameterError, SchemaError, SourceError
-from bayeswise.foundation.threads import refused_thread
+from bayeswise.foundation.process_limit import refused_thread
 from bayeswise.tables import partitions
 from bayeswise.tables.partitions import FAN_IN, Pass, RowAnswer, SpreadSource, Watch
 from bayeswise.tables.source import RawColumn, Source

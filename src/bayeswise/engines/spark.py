@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayeswise.engines.spark_batches import FIXED_WIDTH, Form, followed, lifted_limit, streamed
 from bayeswise.foundation.errors import FitError, NotInstalledError
-from bayeswise.foundation.threads import limit_threads, starting
+from bayeswise.foundation.process_limit import starting
+from bayeswise.foundation.threads import limit_threads
 from bayeswise.tables import partitions
 from bayeswise.tables.partitions import FAN_IN, Pass, RowAnswer, SpreadSource, Watch
 from bayeswise.tables.source import RawColumn, Source, Storage

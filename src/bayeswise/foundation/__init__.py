@@ -12,6 +12,7 @@ atomic.py          files that are there whole or not at all
 special.py         special functions and Cholesky factors of scipy, loaded when they are called; quantiles without scipy
 file_bytes.py      bytes of files, and of pipes that give them once
 threads.py         one pool of threads, and a limit on all of them
+process_limit.py   what is done, and said, where a machine allows too few threads or processes
 dataclass.py       data classes whose methods are compiled when they are first used
 late.py            names of a package or class that are imported when they are first used
 earlier_names.py   names of earlier versions, which are still accepted with a warning

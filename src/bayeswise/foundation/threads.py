@@ -6,18 +6,16 @@ Kernels are single-threaded and release the GIL, so a thread at work is a core i
 
 from __future__ import annotations
 
-import math
 import os
 import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar, copy_context
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from bayeswise.foundation.errors import ParameterError, TooManyThreadsError
+from bayeswise.foundation.errors import ParameterError
 
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
@@ -27,11 +25,8 @@ __all__ = [
     "ahead",
     "available",
     "each",
-    "keep_to_process_limit",
     "let_idle_threads_sleep",
     "limit_threads",
-    "refused_thread",
-    "starting",
 ]
 
 Item = TypeVar("Item")
@@ -41,7 +36,7 @@ POLARS = "POLARS_MAX_THREADS"
 """The environment variable that says how many threads polars starts when it is imported."""
 
 
-def _cores() -> int:
+def cores() -> int:
     """The cores that this process may use."""
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))
@@ -114,7 +109,7 @@ class _Process:
 
     def __init__(self) -> None:
         self.pool = _Pool()
-        self.crew = _Crew(_cores())
+        self.crew = _Crew(cores())
         self.is_forked = False
 
 
@@ -153,23 +148,12 @@ def available() -> int:
 
 def is_limited() -> bool:
     """Whether fewer threads may work at a time than this process has cores."""
-    return available() < _cores()
+    return available() < cores()
 
 
-_MANY_PROCESSES = 10_000  # a limit above leaves room for every thread
-_LIMITS = ("/sys/fs/cgroup/pids.max", "/sys/fs/cgroup/pids/pids.max")
-_ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", POLARS)
-
-
-def keep_to_process_limit() -> None:
-    """Where a machine allows too few threads for all that may be imported, let each library have one; ours are capped.
-
-    OpenBLAS starts its threads at the import of NumPy and SciPy, and interrupts the process if it cannot.
-    """
-    if _process_limit() < _MANY_PROCESSES and not _can_start(4 * _cores()):
-        for name in _ONE_THREAD:
-            os.environ.setdefault(name, "1")
-        _process.crew = _Crew(1)
+def cap_threads(threads: int) -> None:
+    """Let so many threads of this process work at a time, where a limit does not say less."""
+    _process.crew = _Crew(threads)
 
 
 def let_idle_threads_sleep() -> None:
@@ -179,68 +163,6 @@ def let_idle_threads_sleep() -> None:
     command on a small table takes.
     """
     os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")  # 2^20 cycles; 2^26 unless set
-
-
-def _process_limit() -> float:
-    """The most processes and threads of this user or container."""
-    limits = [math.inf]
-    with suppress(ImportError):
-        import resource
-
-        own = resource.getrlimit(resource.RLIMIT_NPROC)[0]
-        limits.append(math.inf if own == resource.RLIM_INFINITY else own)
-    for path in _LIMITS:
-        with suppress(OSError, ValueError):  # no such folder, or "max"
-            limits.append(int(Path(path).read_text()))
-    return min(limits)
-
-
-def _can_start(threads: int) -> bool:
-    """Whether so many threads can be there at a time."""
-    over, started = threading.Event(), []
-    try:
-        for _ in range(threads):
-            thread = threading.Thread(target=over.wait)
-            thread.start()
-            started.append(thread)
-    except RuntimeError:
-        return False
-    finally:
-        over.set()
-        for thread in started:
-            thread.join()
-    return True
-
-
-def refused_thread(error: Exception) -> TooManyThreadsError | None:
-    """What to say of an error of Python that no thread can be started; None for any other error.
-
-    >>> refused_thread(RuntimeError("can't start new thread"))
-    TooManyThreadsError('this machine lets no further thread or process start. Fix: ...')
-    """
-    if not isinstance(error, RuntimeError) or "start new thread" not in str(error):
-        return None
-    return _too_many_threads()
-
-
-def _too_many_threads() -> TooManyThreadsError:
-    return TooManyThreadsError(
-        "this machine lets no further thread or process start",
-        fix="end other processes, or raise their limit (ulimit -u, or that of the container)",
-    )
-
-
-@contextmanager
-def starting() -> Iterator[None]:
-    """Around the start of a thread or process that nothing can do without: where it is refused, say so."""
-    try:
-        yield
-    except BlockingIOError as error:  # of a fork
-        raise _too_many_threads() from error
-    except RuntimeError as error:
-        if (refused := refused_thread(error)) is None:
-            raise
-        raise refused from error
 
 
 def each(work: Callable[[Item], Answer], items: Iterable[Item]) -> list[Answer]:
@@ -467,7 +389,7 @@ def _limited_libraries(threads: int) -> Iterator[None]:
     if arrow is not None:
         arrow.set_cpu_count(min(threads, before))
     try:
-        with threadpool_limits(limits=min(threads, _cores())):
+        with threadpool_limits(limits=min(threads, cores())):
             yield
     finally:
         if arrow is not None:

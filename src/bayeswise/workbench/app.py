@@ -26,7 +26,7 @@ from starlette.exceptions import HTTPException
 from bayeswise import __version__
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, UsageError, legible
-from bayeswise.foundation.threads import refused_thread
+from bayeswise.foundation.process_limit import refused_thread
 from bayeswise.render.page import page as html_page
 from bayeswise.workbench.bench import Bench
 from bayeswise.workbench.messages import Problem, status_of

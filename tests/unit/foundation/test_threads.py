@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 import textwrap
@@ -18,9 +17,8 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.foundation import threads
-from bayeswise.foundation.errors import ParameterError, TooManyThreadsError
+from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.threads import Shared, ahead, alone, available, each, limit_threads
-from tests.paths import GOLF
 
 
 class Gauge:
@@ -325,44 +323,7 @@ def test_where_no_thread_can_be_started_the_work_is_done_without_helpers(monkeyp
             machine.setattr(threading.Thread, "start", refused)
             assert each(abs, [-1, -2, -3]) == [1, 2, 3]
             assert list(ahead(iter("abc"))) == ["a", "b", "c"]
-            assert not threads._can_start(1)
         assert threads._crew()._free == free == 2
         assert most_at_once(3) == 3
         assert threads._crew()._free == 2
     threads._process.pool.shrink(0)
-
-
-@pytest.mark.parametrize("error", [RuntimeError("can't start new thread"), BlockingIOError(11, "try again")])
-def test_a_thread_or_process_that_cannot_be_started_is_a_typed_error(error: Exception) -> None:
-    with pytest.raises(TooManyThreadsError, match="no further thread or process"), threads.starting():
-        raise error
-
-
-def test_another_error_stays_as_it_is() -> None:
-    with pytest.raises(RuntimeError, match="other"), threads.starting():
-        raise RuntimeError("other")
-
-
-def as_a_user_with(processes: int) -> list[str]:
-    """Words before a command that may start so few processes and threads; the limit does not hold for root."""
-    limited = ["prlimit", f"--nproc={processes}:{processes}", "--"]
-    if os.geteuid() != 0:
-        return limited
-    reading = "+dac_read_search"
-    user = ["--reuid=65534", "--regid=65534", "--clear-groups", f"--inh-caps={reading}", f"--ambient-caps={reading}"]
-    return ["setpriv", *user, *limited]
-
-
-@pytest.mark.skipif(
-    shutil.which("prlimit") is None or shutil.which("setpriv") is None, reason="needs the tools of util-linux"
-)
-def test_a_command_runs_where_no_second_thread_is_allowed() -> None:
-    limited = as_a_user_with(1)
-    if subprocess.run([*limited, sys.executable, "-c", "import bayeswise"], capture_output=True).returncode != 0:
-        pytest.skip("this machine does not let a test change its user")
-    many = {name: value for name, value in os.environ.items() if not name.endswith("_NUM_THREADS")}
-    main = "import sys; from bayeswise.cli import main; sys.exit(main())"
-    called = [*limited, sys.executable, "-c", main, "look", str(GOLF), "--target", "play"]
-    answer = subprocess.run(called, capture_output=True, text=True, env=many)
-    assert answer.returncode == 0, answer.stderr
-    assert "14 rows" in answer.stdout

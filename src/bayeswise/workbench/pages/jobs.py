@@ -28,8 +28,8 @@ from fastapi import Path as InUrl
 
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, NotFoundError, TooManyThreadsError, UsageError, quoted
+from bayeswise.foundation.process_limit import starting
 from bayeswise.foundation.progress import JSON
-from bayeswise.foundation.threads import starting
 from bayeswise.workbench.messages import PROBLEMS, Message, Problem, arguments, shell
 from bayeswise.workbench.safety import Limits
 from bayeswise.workbench.workspace import Workspace

@@ -31,7 +31,7 @@ from bayeswise.foundation.errors import (
     UsageError,
     quoted,
 )
-from bayeswise.foundation.threads import starting
+from bayeswise.foundation.process_limit import starting
 from bayeswise.workbench.messages import PROBLEMS, FileName, Message, Name, SameAs, arguments, call, python
 from bayeswise.workbench.workspace import Workspace
 

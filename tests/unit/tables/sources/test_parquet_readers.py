@@ -72,7 +72,7 @@ def read_by(reader: str) -> Iterator[None]:
         else:
             patch.setattr(parquet, "READERS", [READERS[reader]])
         patch.setattr(opening, "LONG_TEXT", 0)
-        patch.setattr(threads._process, "crew", threads._Crew(max(threads._cores(), os.cpu_count() or 1)))
+        patch.setattr(threads._process, "crew", threads._Crew(max(threads.cores(), os.cpu_count() or 1)))
         yield
 
 
