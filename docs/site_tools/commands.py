@@ -16,12 +16,12 @@ from site_tools.docstrings import markdown, taken_apart
 
 def verbs() -> dict[str, Any]:
     """Every verb with its command, those of groups as `network query`."""
-    from bayeswise.cli.app import GROUPS, VERBS, application
+    from bayeswise.cli.app import VERBS, application
 
     found: dict[str, Any] = {}
-    for verb in VERBS:
+    for verb, entry in VERBS.items():
         command: Any = typer.main.get_command(application([verb])).commands[verb]
-        if verb not in GROUPS:
+        if not entry.has_verbs:
             found[verb] = command
             continue
         for name in command.commands:

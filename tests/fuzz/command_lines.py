@@ -24,7 +24,7 @@ import typer.main
 
 import bayeswise as bw
 from bayeswise.cli import main
-from bayeswise.cli.app import GROUPS, VERBS, application
+from bayeswise.cli.app import VERBS, application
 from bayeswise.foundation.errors import BayeswiseError
 from tests.cases.network_cases import asia
 from tests.fuzz.answers import LONGEST_MESSAGE
@@ -71,10 +71,10 @@ def cases(seed: int, count: int) -> Iterator[tuple[str, Callable[[], None]]]:
 def commands() -> dict[tuple[str, ...], list[Any]]:
     """Every verb, and the verbs of verbs, with their parameters."""
     found: dict[tuple[str, ...], list[Any]] = {}
-    for verb in VERBS:
+    for verb, entry in VERBS.items():
         if verb in ENDLESS:
             continue
-        if verb in GROUPS:
+        if entry.has_verbs:
             group: Any = typer.main.get_command(import_module(f"bayeswise.cli.commands.{verb}").application([verb]))
             names = [(verb, name) for name in group.commands]
         else:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 import typer.core
@@ -15,50 +15,43 @@ from bayeswise.cli.options.command import as_command
 from bayeswise.cli.options.pairs import ManyPairs, ManyValues, Verb, Verbs
 from bayeswise.cli.options.settings import FitCommand
 
-# In the order in which a user meets them; the line is what `bayeswise --help` says.
-VERBS: dict[str, str] = {
-    "look": "Show the inferred kind of each column, and the reason.",
-    "fit": "Fit a model to a table and save it.",
-    "predict": "Append predictions to a table.",
-    "init-decision": "Write a decision.toml to fill in.",
-    "decide": "Append the best action to a table.",
-    "check": "Measure decision cost on labelled rows.",
-    "report": "Write an HTML report on decision cost and calibration.",
-    "thresholds": "Show which action is best at which probability.",
-    "next-test": "Show which missing value of a row is most worth its price.",
-    "densities": "Show class densities along one column, and the Bayes error.",
-    "explain": "Explain the prediction or decision for one row.",
-    "inspect": "Show the contents of a model file.",
-    "export": "Write a model as a SQL query or an ONNX graph.",
-    "merge": "Merge models of several tables, exactly.",
-    "forget": "Remove rows from a model, exactly.",
-    "bayes": "Apply Bayes' rule step by step.",
-    "likelihood": "Show the log-likelihood of a sample and its maximum.",
-    "beliefs": "Show the posterior of a parameter after each observation.",
-    "concept": "Find the conjunctions of levels that define a class.",
-    "network": "Query, show, explain, convert or learn a belief network.",
-    "diagram": "Solve and analyse an influence diagram.",
-    "label": "Label the most informative rows, one key per row.",
-    "compare": "Compare kinds of models by cross-validated log-loss or cost.",
-    "serve": "Open the workbench, and serve predictions.",
-}
 
-# The room of a verb below commands/, by what the verb is about; the others are in commands/ itself.
-ROOMS: dict[str, tuple[str, ...]] = {
-    "models": ("look", "fit", "predict", "explain", "inspect", "export", "merge", "forget", "compare"),
-    "decisions": ("init-decision", "decide", "check", "report", "thresholds", "next-test"),
-    "teaching": ("bayes", "likelihood", "beliefs", "concept", "densities"),
-}
+class Entry(NamedTuple):
+    """What there is to know of a verb before its file is imported."""
 
-# The verbs whose options take several values at once: all of them, or those of NAME=VALUE.
-MANY_VALUES: dict[str, type[typer.core.TyperCommand]] = {
-    **dict.fromkeys(("bayes", "likelihood", "beliefs"), ManyValues),
-    "fit": FitCommand,
-    **dict.fromkeys(("densities", "explain", "decide", "check", "report", "thresholds", "next-test"), ManyPairs),
-}
+    line: str  # what `bayeswise --help` says
+    room: str = ""  # below commands/, by what the verb is about; none: its file is in commands/ itself
+    kind: type[typer.core.TyperCommand] = Verb  # which of its options take several values at once
+    has_verbs: bool = False  # verbs of its own: its file says which, by an `application` like the one here
 
-# The verbs that have verbs of their own: their file says which, by an `application` like this one.
-GROUPS = ("network", "diagram")
+
+# In the order in which a user meets them.
+VERBS: dict[str, Entry] = {
+    "look": Entry("Show the inferred kind of each column, and the reason.", "models"),
+    "fit": Entry("Fit a model to a table and save it.", "models", FitCommand),
+    "predict": Entry("Append predictions to a table.", "models"),
+    "init-decision": Entry("Write a decision.toml to fill in.", "decisions"),
+    "decide": Entry("Append the best action to a table.", "decisions", ManyPairs),
+    "check": Entry("Measure decision cost on labelled rows.", "decisions", ManyPairs),
+    "report": Entry("Write an HTML report on decision cost and calibration.", "decisions", ManyPairs),
+    "thresholds": Entry("Show which action is best at which probability.", "decisions", ManyPairs),
+    "next-test": Entry("Show which missing value of a row is most worth its price.", "decisions", ManyPairs),
+    "densities": Entry("Show class densities along one column, and the Bayes error.", "teaching", ManyPairs),
+    "explain": Entry("Explain the prediction or decision for one row.", "models", ManyPairs),
+    "inspect": Entry("Show the contents of a model file.", "models"),
+    "export": Entry("Write a model as a SQL query or an ONNX graph.", "models"),
+    "merge": Entry("Merge models of several tables, exactly.", "models"),
+    "forget": Entry("Remove rows from a model, exactly.", "models"),
+    "bayes": Entry("Apply Bayes' rule step by step.", "teaching", ManyValues),
+    "likelihood": Entry("Show the log-likelihood of a sample and its maximum.", "teaching", ManyValues),
+    "beliefs": Entry("Show the posterior of a parameter after each observation.", "teaching", ManyValues),
+    "concept": Entry("Find the conjunctions of levels that define a class.", "teaching"),
+    "network": Entry("Query, show, explain, convert or learn a belief network.", has_verbs=True),
+    "diagram": Entry("Solve and analyse an influence diagram.", has_verbs=True),
+    "label": Entry("Label the most informative rows, one key per row."),
+    "compare": Entry("Compare kinds of models by cross-validated log-loss or cost.", "models"),
+    "serve": Entry("Open the workbench, and serve predictions."),
+}
 
 
 def application(words: Sequence[str], verbose: bool = False) -> typer.Typer:
@@ -74,12 +67,12 @@ def application(words: Sequence[str], verbose: bool = False) -> typer.Typer:
     app.callback()(root)
     words = completion.line() or words
     named = next((word for word in words if not word.startswith("-")), None)
-    for verb, line in VERBS.items():
-        if verb == named and verb in GROUPS:
+    for verb, entry in VERBS.items():
+        if verb == named and entry.has_verbs:
             group = import_module(f"bayeswise.cli.commands.{file_of(verb)}").application(words)
-            app.add_typer(group, name=verb, short_help=line)
+            app.add_typer(group, name=verb, short_help=entry.line)
             continue
-        app.command(verb, short_help=line, cls=MANY_VALUES.get(verb, Verb))(load(verb) if verb == named else unloaded)
+        app.command(verb, short_help=entry.line, cls=entry.kind)(load(verb) if verb == named else unloaded)
     return app
 
 
@@ -95,8 +88,7 @@ def file_of(verb: str) -> str:
     >>> file_of("next-test"), file_of("serve")
     ('decisions.next_test', 'serve')
     """
-    room = next((f"{room}." for room, verbs in ROOMS.items() if verb in verbs), "")
-    return room + verb.replace("-", "_")
+    return f"{VERBS[verb].room}.{verb.replace('-', '_')}".removeprefix(".")
 
 
 def unloaded() -> None:

@@ -27,7 +27,7 @@ def verb(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], None]], None
     """Replace all verbs by one, called `do`."""
 
     def install(run: Callable[[], None]) -> None:
-        monkeypatch.setattr(app, "VERBS", {"do": "Do it."})
+        monkeypatch.setattr(app, "VERBS", {"do": app.Entry("Do it.")})
         monkeypatch.setattr(app, "load", lambda name: run)
 
     return install

@@ -8,5 +8,5 @@ diagram/    influence diagrams
 label/      a labelling session
 serve.py    the workbench in the browser, and the service
 
-`cli/app.py` has the table of verbs and that of rooms.
+`cli/app.py` has the table of verbs, and says in which room each is.
 """
