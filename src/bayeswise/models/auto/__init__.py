@@ -4,7 +4,8 @@ inputs.py         what a member sees of a row: as it is, without texts, or as nu
 text_words.py     words of texts that separate the classes, as indicators; how much words count
 boosted_trees.py  trees that add to log-odds, and what they add by column
 boosting.py       trees that are grown, each of what those before it leave unexplained
-candidates.py     the models that are tried, which of them apply, and in which order
+extent.py         how large a table is, and what candidates need of it
+candidates.py     the models that are tried, and in which order
 durations.py      how long candidates take, for a time within which all must be done
 whole_table.py    all rows as one batch, in an order of their own
 left_out.py       what each candidate says of rows that it never saw

@@ -1,25 +1,45 @@
-"""The models that are tried, which of them apply to a table, and what it takes to learn them."""
+"""The models that are tried: what each sees of a row, what it needs of a table, and what it takes to learn it."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.models.auto.boosted_trees import AsTrees
+from bayeswise.models.auto.extent import (
+    Extent,
+    Need,
+    NeedOfInputs,
+    a_column,
+    a_number,
+    a_number_to_cut,
+    a_text,
+    cuts_worth_their_bits,
+    every_row_chooses,
+    few_pairs,
+    few_parents,
+    few_to_correlate,
+    few_to_cross,
+    few_triples,
+    few_weights,
+    pairs_that_say_more,
+    rows_for_trees,
+    short_steps,
+    two_columns,
+    weights_for_two_widths,
+    weights_to_solve,
+)
 from bayeswise.models.auto.inputs import AsNumbers, WithoutTexts
-from bayeswise.models.auto.text_words import most_words
 from bayeswise.models.registry import kind_of_name
-from bayeswise.models.settings.network import MOST_IN_TRIPLES
 from bayeswise.posteriors.calibration import turns
 from bayeswise.posteriors.normalise import log_posterior
-from bayeswise.render.numbers import plural
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.schema import Schema
@@ -27,26 +47,10 @@ from bayeswise.tables.schema.schema import Schema
 if TYPE_CHECKING:
     from bayeswise.models.auto.boosting import TreesInFolds
 
-MOST_NUMBERS = 300  # columns and indicators of Gaussian classes, whose covariances grow with their square
-MOST_WEIGHTS = 3_000  # columns and indicators of a regression, for all classes together
-MOST_CELLS = 5e7  # of a step of a regression
-MANY_COMPLETED, MOST_COMPLETED = (
-    3e5,
-    1e7,
-)  # patterns of missing cells, times the cube of the columns, that EM completes in each step
-MOST_TRIED = 5e7  # cells times classes of all folds in which a regression is tried, some ten seconds of one core
-MANY_TRIED = 1e7  # from here on one width of the prior is enough
-MANY_SOLVED, MOST_SOLVED = 2e9, 5e9  # folds times the cube of the weights: of one width of the prior, and of none
-MOST_PAIRS = 250_000  # pairs of columns that a network counts
-LEVELS_OF_A_NUMBER = 6  # as a guess, before cuts are found
-MOST_TRIPLE_CELLS = 3e5  # of the tables of triples of columns
-FEW_FOR_TRIPLES = 500  # rows: fewer say too little about triples
-MOST_PARENTS = 60  # columns among which a search looks for parents
-FEW_FOR_TREES = 100  # rows: fewer say too little about what trees find
-MANY_GROWN, MOST_GROWN = 2e5, 1e6  # rows times numbers and indicators times classes of trees: in fewer folds, and none
+# Patterns of missing cells, times the cube of the columns, that EM completes in each step.
+MANY_COMPLETED, MOST_COMPLETED = 3e5, 1e7
+MANY_GROWN = 2e5  # rows times numbers and indicators times classes of trees that are grown in fewer folds
 FOLDS_OF_MANY = 5  # of expensive trees
-MANY_FOR_TREES = 50_000  # rows: what leaves of trees add is learned tree by tree
-TOO_FAR = 1.1  # times the least log-loss so far: trees of more on rows that they never saw are not tried in folds
 
 Inputs = WithoutTexts | AsNumbers | AsTrees
 
@@ -130,73 +134,32 @@ class Member:
         return (name,) if self.inputs is None else self.inputs.columns_of(name)
 
 
-@dataclass(frozen=True)
-class Extent:
-    """How large a table is, for what applies and what it takes."""
-
-    n_rows: int
-    n_numbers: int
-    n_categories: int
-    n_texts: int
-    n_indicators: int  # of categories
-    n_classes: int
-    n_patterns: int  # of missing numbers: 1 where none is missing
-    n_triple_cells: float = 0.0  # of the tables of all triples of columns, numbers cut into LEVELS_OF_A_NUMBER
-    n_words: int = 0  # of texts, with an indicator at most
-
-    @classmethod
-    def of(cls, schema: Schema, batch: Batch) -> Extent:
-        indicators = sum(max(len(levels) - 1, 0) for levels in batch.vocabularies)
-        missing = np.isnan(batch.values)
-        n_patterns = len(np.unique(np.packbits(missing, axis=1), axis=0)) if missing.any() else 1
-        sizes = (len(schema.numbers), len(schema.categories), len(schema.texts), indicators)
-        n_classes = len(batch.group_labels)
-        levels = [LEVELS_OF_A_NUMBER] * len(schema.numbers) + [len(known) for known in batch.vocabularies]
-        n_words = sum(min(len(text.vocabulary), most_words(n_classes)) for text in batch.texts)
-        return cls(batch.n_rows, *sizes, n_classes, n_patterns, n_classes * _products_of_three(levels), n_words)
-
-    def seen_by(self, candidate: Candidate) -> Extent:
-        """With the indicators of words, where the candidate sees them."""
-        return replace(self, n_indicators=self.n_indicators + self.n_words) if candidate.sees == "words" else self
-
-    @property
-    def n_columns(self) -> int:
-        """Those that are not text."""
-        return self.n_numbers + self.n_categories
-
-    @property
-    def n_features(self) -> int:
-        """Numbers and indicators."""
-        return self.n_numbers + self.n_indicators
-
-    @property
-    def n_vectors(self) -> int:
-        """Weights of a regression for each feature: of two classes one is enough."""
-        return 1 if self.n_classes == 2 else self.n_classes
-
-
-def _products_of_three(sizes: list[int]) -> float:
-    """The sum over all triples of the product of their sizes.
-
-    >>> _products_of_three([2, 3, 4, 5])
-    154.0
-    """
-    sums = [float(sum(size**power for size in sizes)) for power in (1, 2, 3)]
-    return (sums[0] ** 3 - 3.0 * sums[0] * sums[1] + 2.0 * sums[2]) / 6.0
-
-
 Sees = Literal["all", "columns", "numbers", "filled", "cut", "crossed", "words", "trees"]
+
+
+class Work(NamedTuple):
+    """factor x rows x size^power: how much it is to learn a candidate with each row left out.
+
+    The size is the number of columns or features; weights are features for each class. Naive Bayes has a factor of 1.
+    """
+
+    factor: float
+    power: int = 1
+    of: Literal["columns", "features", "weights"] = "columns"
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A kind of model with its settings, and what it sees of a row."""
+    """A kind of model with its settings, what it sees of a row, and what it needs of a table."""
 
     name: str
     kind: str
     sees: Sees
     settings: Mapping[str, Any] = field(default_factory=dict)
     options: Mapping[str, Any] = field(default_factory=dict)
+    needs: tuple[Need, ...] = ()
+    needs_of_inputs: tuple[NeedOfInputs, ...] = ()  # where it sees numbers
+    work: Work = Work(1.0)
 
     def suited(self, extent: Extent) -> Candidate:
         """Itself; or with means in the place of missing numbers, where EM would take too long to complete them."""
@@ -205,16 +168,12 @@ class Candidate:
     def folds(self, extent: Extent, folds: IntArray) -> IntArray:
         """(n_rows,) the folds that it is tried in: fewer where trees or the completion of numbers by EM take long."""
         if self.sees == "trees":
-            return folds % FOLDS_OF_MANY if self._grown(extent) > MANY_GROWN else folds
-        return folds % 3 if self.sees == "numbers" and self._completed(extent) > MANY_COMPLETED else folds
-
-    def _grown(self, extent: Extent) -> float:
-        """How many cells trees read in a round, those of each class."""
-        return float(extent.n_rows) * extent.n_features * extent.n_vectors
+            return folds % FOLDS_OF_MANY if extent.n_grown > MANY_GROWN else folds
+        return folds % 3 if self._completed(extent) > MANY_COMPLETED else folds
 
     def _completed(self, extent: Extent) -> float:
-        """How much EM would have to complete in each step; 0 where nothing is missing."""
-        is_slow = self.kind == "gaussian" and extent.n_patterns > 1
+        """How much EM would have to complete in each step; 0 where nothing is missing, or means stand there."""
+        is_slow = self.sees == "numbers" and extent.n_patterns > 1
         return extent.n_patterns * float(extent.n_features) ** 3 if is_slow else 0.0
 
     def learned(self, batch: Batch, schema: Schema, inputs: Inputs | None = None) -> Member:
@@ -251,120 +210,26 @@ class Candidate:
 
         return TreesInFolds(schema, batch, folds, Growth(**self.options))
 
+    def extent_of(self, table: Extent) -> Extent:
+        """That of a table with the indicators of words, where the candidate sees them."""
+        return replace(table, n_indicators=table.n_indicators + table.n_words) if self.sees == "words" else table
+
     def refusal(self, extent: Extent) -> str:
         """Why the candidate does not apply to a table; empty where it does."""
-        if extent.n_columns == 0 and self.sees not in ("all", "words"):
-            return "there is nothing but free text"
-        if self.sees == "words" and extent.n_texts == 0:
-            return "there is no free text"
-        if self.sees == "cut" and extent.n_numbers == 0:
-            return "there are no numbers to cut"
-        if self.name in ("naive-bayes, families", "naive-bayes, cut") and extent.n_numbers == 0:
-            return "there are no numbers"
-        if extent.n_columns < 2 and self._needs_two_columns:
-            return "there is one column only"
-        if self.sees == "crossed" and extent.n_columns > MOST_PARENTS:
-            return f"{extent.n_columns:,} columns, and at most {MOST_PARENTS} are crossed"
-        if self.kind == "gaussian":
-            if extent.n_numbers == 0:
-                return "there are no numbers"
-            if extent.n_features > MOST_NUMBERS:
-                return f"{extent.n_features:,} columns and indicators, and at most {MOST_NUMBERS:,} are correlated"
-        if self.sees == "trees":
-            if extent.n_rows < FEW_FOR_TREES:
-                return f"{extent.n_rows:,} rows, and trees are grown from {FEW_FOR_TREES} on"
-            cells = self._grown(extent)
-            what = "rows x numbers and indicators" + " x classes" * (extent.n_vectors > 1)
-            return f"{what} are {cells:,.0f}; trees are grown up to {MOST_GROWN:,.0f}" if cells > MOST_GROWN else ""
-        if self.kind == "logistic" and extent.n_features * extent.n_vectors > MOST_WEIGHTS:
-            return f"{extent.n_features * extent.n_vectors:,} weights, and at most {MOST_WEIGHTS:,} are fitted"
-        if self.name in ("tan", "aode") and extent.n_columns * (extent.n_columns - 1) // 2 > MOST_PAIRS:
-            return f"more than {MOST_PAIRS:,} pairs of columns"
-        if self.name == "a2de":
-            if not 3 <= extent.n_columns <= MOST_IN_TRIPLES:
-                return f"{extent.n_columns:,} columns, and triples of 3 to {MOST_IN_TRIPLES} columns are counted"
-            if extent.n_rows < FEW_FOR_TRIPLES:
-                return f"{extent.n_rows:,} rows, and at least {FEW_FOR_TRIPLES} are needed to count triples of columns"
-            if extent.n_triple_cells > MOST_TRIPLE_CELLS:
-                return (
-                    f"the tables of triples of columns have some {extent.n_triple_cells:,.0f} cells; at most "
-                    f"{MOST_TRIPLE_CELLS:,.0f} are counted"
-                )
-        if self.name in ("k-dependence", "markov-blanket") and extent.n_columns > MOST_PARENTS:
-            return f"{extent.n_columns:,} columns, and parents are searched for among at most {MOST_PARENTS}"
-        return ""
-
-    @property
-    def _needs_two_columns(self) -> bool:
-        """Whether it is of use only where columns depend on each other."""
-        return self.sees == "crossed" or self.name in ("tan", "aode", "a2de", "k-dependence", "markov-blanket")
+        return next(filter(None, (need(extent) for need in self.needs)), "")
 
     def refusal_of_inputs(self, inputs: Inputs | None, extent: Extent, n_folds: int) -> str:
-        """Why the candidate would cost more than it can gain, given its inputs; empty where it would not.
-
-        Indicators and products count here: with many classes they make regressions expensive.
-        """
-        if self.kind != "logistic" or not isinstance(inputs, AsNumbers):
+        """Why the candidate would cost more than it can gain, given its inputs; empty where it would not."""
+        if not isinstance(inputs, AsNumbers):
             return ""
-        if self.sees == "crossed" and not (inputs.crossed and inputs.crossed.pairs):
-            return "no two columns say more together than one by one"
-        if self.sees == "cut" and not inputs.cuts:
-            return "no cut of a number is worth its bits"
-        n_weights = (len(inputs.features) + 1) * extent.n_vectors
-        if n_weights > MOST_WEIGHTS:
-            return f"{n_weights:,} weights, and at most {MOST_WEIGHTS:,} are fitted"
-        cells = float(extent.n_rows) * n_weights * n_folds
-        if cells > MOST_TRIED:
-            return f"rows x weights x folds are {cells:,.0f}; at most {MOST_TRIED:,.0f} are tried"
-        n_unknown = min(n_weights, extent.n_rows) if extent.n_vectors == 1 else n_weights
-        solved = float(n_folds) * n_unknown**3
-        if solved > MOST_SOLVED:
-            return f"{n_weights:,} weights in {plural(n_folds, 'fold')}, whose equations would take too long to solve"
-        if self.settings["scale"] != self._first_scale:
-            if cells > MANY_TRIED:
-                many = f"rows x weights x folds are {cells:,.0f}, more than {MANY_TRIED:,.0f}"
-                return f"{many}: one width of the prior is tried"
-            if solved > MANY_SOLVED:
-                return f"one width of the prior is tried for {n_weights:,} weights in {plural(n_folds, 'fold')}"
-        return ""
-
-    def refusal_of_many(self, extent: Extent, n_rows: int) -> str:
-        """Why the candidate would take too long to be learned from all rows, where only some choose."""
-        if self.kind != "logistic" or n_rows == extent.n_rows:
-            return ""
-        if self.sees == "trees":
-            return (
-                f"{n_rows:,} rows, and trees learn from at most {MANY_FOR_TREES:,}" if n_rows > MANY_FOR_TREES else ""
-            )
-        if self.settings["scale"] != self._first_scale:
-            return "so many rows leave nothing to the width of the prior"
-        cells = n_rows * (extent.n_features + 1) * extent.n_vectors * {"cut": 5, "crossed": 20}.get(self.sees, 1)
-        return f"each step reads {cells:,.0f} cells; at most {MOST_CELLS:,.0f} are read" if cells > MOST_CELLS else ""
-
-    @property
-    def _first_scale(self) -> float:
-        """The width of the prior that is tried where only one is."""
-        return SCALES_OF_WORDS[0] if self.sees == "words" else 1.0
+        return next(filter(None, (need(inputs, extent, n_folds) for need in self.needs_of_inputs)), "")
 
     def cost(self, extent: Extent) -> float:
-        """How much work it is to learn it with each row left out, in the work of naive Bayes; for an order only."""
-        rows, columns = extent.n_rows, extent.n_columns + extent.n_texts + 1
-        if self.sees == "trees":
-            return 5e3 * rows * (extent.n_features + 1) ** 2 * extent.n_vectors
-        if self.kind == "logistic":
-            wider = {"cut": 5.0, "crossed": 50.0}.get(self.sees, 1.0)
-            return 20.0 * wider * rows * (extent.n_features + 1) ** 2 * extent.n_vectors
-        if self.kind == "gaussian":
-            return 10.0 * rows * (extent.n_features + 1) ** 2
-        if self.kind in ("k-dependence", "markov-blanket"):
-            return 40.0 * rows * columns**2
-        if self.name == "a2de":
-            return 20.0 * rows * columns**3
-        if self.kind in ("tan", "aode") and "cut" not in self.name:
-            return 20.0 * rows * columns**2
-        return {"naive-bayes": 1.0, "naive-bayes, families": 5.0, "naive-bayes, cut": 10.0}.get(self.name, 8.0) * (
-            rows * columns
-        )
+        """How much work it is to learn it with each row left out, for an order only."""
+        factor, power, of = self.work
+        size = extent.n_columns + extent.n_texts + 1 if of == "columns" else extent.n_features + 1
+        work: float = factor * extent.n_rows * size**power * (extent.n_vectors if of == "weights" else 1)
+        return work
 
 
 SCALES = (0.3, 1.0, 3.0)
@@ -373,33 +238,92 @@ SCALES = (0.3, 1.0, 3.0)
 SCALES_OF_WORDS = (0.1, 0.3)  # where there are many indicators, each says little
 
 
-def _logistic(name: str, sees: Sees, scale: float) -> Candidate:
-    return Candidate(f"{name}, scale {scale:g}", "logistic", sees, {"scale": scale}, {"only_weights": True})
+def _gaussian(name: str, **settings: Any) -> Candidate:
+    needs = (a_column, a_number, few_to_correlate)
+    return Candidate(name, "gaussian", "numbers", settings, needs=needs, work=Work(10.0, 2, "features"))
+
+
+def _regressions(
+    name: str,
+    sees: Sees,
+    scales: tuple[float, ...],
+    first: float,
+    needs: tuple[Need, ...],
+    of_inputs: tuple[NeedOfInputs, ...] = (),
+    factor: float = 20.0,
+    times: int = 1,
+) -> Iterator[Candidate]:
+    """One for each width of the prior; `first` is the one that is tried where one is enough."""
+    for scale in scales:
+        second, second_of_inputs = ((), ()) if scale == first else ((every_row_chooses,), (weights_for_two_widths,))
+        yield Candidate(
+            f"{name}, scale {scale:g}",
+            "logistic",
+            sees,
+            {"scale": scale},
+            {"only_weights": True},
+            (*needs, few_weights, *second, short_steps(times)),
+            (*of_inputs, weights_to_solve, *second_of_inputs),
+            Work(factor, 2, "weights"),
+        )
 
 
 def _trees(name: str, **growth: float) -> Candidate:
-    return Candidate(name, "logistic", "trees", options=growth)
+    needs = (a_column, rows_for_trees)
+    return Candidate(name, "logistic", "trees", options=growth, needs=needs, work=Work(5e3, 2, "weights"))
+
+
+def _network(structure: str, kind: str, work: Work, *needs: Need) -> Candidate:
+    every = (a_column, two_columns, *needs)
+    return Candidate(structure, kind, "columns", {"structure": structure}, needs=every, work=work)
 
 
 CANDIDATES = (
     Candidate("naive-bayes", "naive-bayes", "all"),
-    Candidate("naive-bayes, families", "naive-bayes", "all", options={"families": "select"}),
-    Candidate("naive-bayes, cut", "tan", "columns", {"structure": "naive"}),
-    Candidate("averaged", "averaged", "all"),
-    Candidate("gaussian", "gaussian", "numbers", {"covariance": "per-class"}),
-    Candidate("gaussian, shared", "gaussian", "numbers", {"covariance": "shared"}),
-    Candidate("gaussian, shrunk", "gaussian", "numbers", {"covariance": "per-class", "shrinkage": "auto"}),
-    *(_logistic("logistic", "filled", scale) for scale in SCALES),
-    *(_logistic("logistic, cut", "cut", scale) for scale in SCALES[:2]),
-    *(_logistic("logistic, crossed", "crossed", scale) for scale in SCALES[:2]),
-    *(_logistic("logistic, words", "words", scale) for scale in SCALES_OF_WORDS),
+    Candidate(
+        "naive-bayes, families",
+        "naive-bayes",
+        "all",
+        options={"families": "select"},
+        needs=(a_number,),
+        work=Work(5.0),
+    ),
+    Candidate(
+        "naive-bayes, cut", "tan", "columns", {"structure": "naive"}, needs=(a_column, a_number), work=Work(10.0)
+    ),
+    Candidate("averaged", "averaged", "all", work=Work(8.0)),
+    _gaussian("gaussian", covariance="per-class"),
+    _gaussian("gaussian, shared", covariance="shared"),
+    _gaussian("gaussian, shrunk", covariance="per-class", shrinkage="auto"),
+    *_regressions("logistic", "filled", SCALES, 1.0, (a_column,)),
+    *_regressions(
+        "logistic, cut",
+        "cut",
+        SCALES[:2],
+        1.0,
+        (a_column, a_number_to_cut),
+        (cuts_worth_their_bits,),
+        factor=100.0,
+        times=5,
+    ),
+    *_regressions(
+        "logistic, crossed",
+        "crossed",
+        SCALES[:2],
+        1.0,
+        (a_column, two_columns, few_to_cross),
+        (pairs_that_say_more,),
+        factor=1e3,
+        times=20,
+    ),
+    *_regressions("logistic, words", "words", SCALES_OF_WORDS, SCALES_OF_WORDS[0], (a_text,)),
     _trees("trees, 8 leaves", n_leaves=8, rate=0.2),
     _trees("trees, 16 leaves", n_leaves=16, rate=0.2),
     _trees("trees, 16 leaves of 20 rows", n_leaves=16, rate=0.1, least_rows=20.0, ridge=0.1),
     _trees("trees, half of the features", n_leaves=8, rate=0.1, share_of_features=0.5),
-    Candidate("tan", "tan", "columns", {"structure": "tan"}),
-    Candidate("aode", "aode", "columns", {"structure": "aode"}),
-    Candidate("a2de", "aode", "columns", {"structure": "a2de"}),
-    Candidate("k-dependence", "k-dependence", "columns", {"structure": "k-dependence"}),
-    Candidate("markov-blanket", "markov-blanket", "columns", {"structure": "markov-blanket"}),
+    _network("tan", "tan", Work(20.0, 2), few_pairs),
+    _network("aode", "aode", Work(20.0, 2), few_pairs),
+    _network("a2de", "aode", Work(20.0, 3), few_triples),
+    _network("k-dependence", "k-dependence", Work(40.0, 2), few_parents),
+    _network("markov-blanket", "markov-blanket", Work(40.0, 2), few_parents),
 )

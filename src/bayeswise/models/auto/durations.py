@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.models.auto.candidates import Candidate, Extent
+from bayeswise.models.auto.candidates import Candidate
+from bayeswise.models.auto.extent import Extent
 
 _KNOWN = 0.5  # seconds as if already tried, so that what is loaded on first use does not count for a slow machine
 _OF_CANDIDATE = {  # seconds for each fold, and for each row and column (its square, its cube) of a fold

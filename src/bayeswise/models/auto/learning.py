@@ -13,9 +13,10 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, FitError, ParameterError
 from bayeswise.foundation.threads import algebra_on_one_thread
-from bayeswise.models.auto.candidates import CANDIDATES, TOO_FAR, Candidate, Extent, Inputs, Member
+from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Inputs, Member
 from bayeswise.models.auto.durations import Clock, seconds_for
 from bayeswise.models.auto.explaining import offered_numbers
+from bayeswise.models.auto.extent import Extent
 from bayeswise.models.auto.left_out import LeftOut, left_out, n_folds_for, with_word_weight
 from bayeswise.models.auto.model import AutoModel, CandidateScore
 from bayeswise.models.auto.stacking import NEGLIGIBLE, NEGLIGIBLE_OF_MANY, UNPROVEN
@@ -35,6 +36,7 @@ from bayeswise.tables.schema.schema import Schema
 MOST_CHOOSING = 10_000  # rows that candidates are tried on: more of them estimate, but no longer choose
 _ROWS_OF_AN_ID = 20  # fewer may well have a class each
 MANY, FEWER_CHOOSING = 200_000, 5_000  # of so many rows, which take their time to estimate, fewer choose
+TOO_FAR = 1.1  # times the least log-loss so far: trees of more on rows that they never saw are not tried in folds
 _FAILURES = (BayeswiseError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 
 Announce = Callable[[str], None]
@@ -145,15 +147,15 @@ class Trials:
         return np.asarray(self.chosen.groups).astype(np.int64)
 
     def run(self) -> None:
-        whole = Extent.of(self.schema, self.chosen)
+        whole = Extent.of(self.schema, self.chosen, self.rows)
         n_folds = n_folds_for(self.chosen.n_rows)
         folds = turns(self.truth, n_folds)
         began, clock = time.monotonic(), Clock(self.seconds)
         larger = 1.0 + (self.rows.n_rows / self.chosen.n_rows - 1.0) / n_folds  # members are learned from all rows, too
         suited = [candidate.suited(whole) for candidate in CANDIDATES]
-        for candidate in sorted(suited, key=lambda each: each.cost(whole.seen_by(each))):
-            extent = whole.seen_by(candidate)
-            reason = candidate.refusal(extent) or candidate.refusal_of_many(extent, self.rows.n_rows)
+        for candidate in sorted(suited, key=lambda each: each.cost(each.extent_of(whole))):
+            extent = candidate.extent_of(whole)
+            reason = candidate.refusal(extent)
             estimate, spent = larger * seconds_for(candidate, extent, n_folds), time.monotonic() - began
             reason = reason or (clock.refusal(estimate, spent) if self.done else "")
             inputs = None if reason or candidate.sees == "trees" else candidate.inputs(self.chosen, self.schema)

@@ -13,8 +13,9 @@ import pytest
 import bayeswise as bw
 from bayeswise.evaluation.model_comparison import compare_models
 from bayeswise.foundation.errors import FitError, ImpossibleEvidenceError, KindError, ParameterError, TooLargeError
-from bayeswise.models.auto import candidates, learning, weighing
-from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Extent
+from bayeswise.models.auto import candidates, extent, learning, weighing
+from bayeswise.models.auto.candidates import CANDIDATES, Candidate
+from bayeswise.models.auto.extent import Extent
 from bayeswise.models.auto.durations import seconds_for
 from bayeswise.models.auto.inputs import AsNumbers, Crossing
 from bayeswise.models.auto.model import AutoModel
@@ -80,7 +81,7 @@ def test_triples_of_columns_are_counted_where_rows_and_columns_allow(monkeypatch
     y = np.where(g.random(240) < 0.95, bits[:, :3].sum(axis=1) % 2, g.integers(0, 2, 240))
     table = {**{f"c{k}": [f"l{x}" for x in bits[:, k]] for k in range(4)}, "y": [f"y{x}" for x in y]}
     assert "at least 500" in bw.fit(table, "y", model="auto", choose="best").notes["a2de"]
-    monkeypatch.setattr(candidates, "FEW_FOR_TRIPLES", 200)
+    monkeypatch.setattr(extent, "FEW_FOR_TRIPLES", 200)
     model = bw.fit(table, "y", model="auto")
     losses = {score.name: score.log_loss for score in model.scores}
     assert losses["a2de"] < 0.6 < losses["aode"]
@@ -409,7 +410,7 @@ def test_a_time_that_is_enough_for_all_candidates_drops_none(monkeypatch: pytest
     learn = Candidate.learned
 
     def timed(self: Candidate, batch: Any, *rest: Any) -> Any:
-        clock[0] += seconds_for(self, Extent.of(rest[0], batch), 10) / 11
+        clock[0] += seconds_for(self, Extent.of(rest[0], batch, batch), 10) / 11
         return learn(self, batch, *rest)
 
     monkeypatch.setattr(Candidate, "learned", timed)
