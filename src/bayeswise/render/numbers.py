@@ -103,6 +103,19 @@ def exact(value: Number, what: str, error: type[UsageError] = ParameterError) ->
     raise error(f"{what} must be a number; found {shown!r}", fix="write it as .004, 1/250, 0.4% or 4e-3")
 
 
+def reads_as_number(label: str | float) -> bool:
+    """Whether a number can be made of a label or a word.
+
+    >>> reads_as_number("1e3"), reads_as_number("inf"), reads_as_number("12k"), reads_as_number("")
+    (True, True, False, False)
+    """
+    try:
+        float(label)
+    except ValueError:
+        return False
+    return True
+
+
 def fraction_text(number: Fraction) -> str:
     """The number as a ratio, of any length.
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import NoReturn
 
 from bayeswise.foundation.errors import SourceError
+from bayeswise.render.numbers import reads_as_number
 
 MOST_NODES = 100_000
 MOST_STATES = 100_000
@@ -153,7 +154,7 @@ class Tokens:
         try:
             return list(map(float, words))
         except ValueError:
-            bad = next(word for word in words if not _is_number(word))
+            bad = next(word for word in words if not reads_as_number(word))
             self.position = self.tokens.index(bad, self._start if bad in self.tokens[self._start :] else 0)
             self.fail(f"expected a number; found {shown_token(bad)}")
 
@@ -191,14 +192,6 @@ def shown_token(token: str) -> str:
     if not token:
         return "'the end of the file'"
     return repr(token) if len(token) <= 80 else f"{token[:80]!r}..."
-
-
-def _is_number(word: str) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True
 
 
 def unquoted(token: str) -> str:

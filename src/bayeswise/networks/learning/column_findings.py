@@ -13,6 +13,7 @@ import numpy as np
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.networks.node import cuts_of
+from bayeswise.render.numbers import reads_as_number
 from bayeswise.tables.schema import column_evidence as evidence
 from bayeswise.tables.schema.kinds import Finding, infer_kind
 from bayeswise.tables.schema.labels import Label
@@ -134,12 +135,4 @@ def as_numbers(levels: Sequence[Label]) -> FloatArray:
     >>> as_numbers([3, "2.5", "12k"]).tolist()
     [3.0, 2.5, nan]
     """
-    return np.array([float(level) if is_number(level) else np.nan for level in levels], dtype=np.float64)
-
-
-def is_number(label: Label) -> bool:
-    try:
-        float(label)
-    except ValueError:
-        return False
-    return True
+    return np.array([float(level) if reads_as_number(level) else np.nan for level in levels], dtype=np.float64)

@@ -9,8 +9,8 @@ import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.foundation.errors import SchemaError
-from bayeswise.networks.learning.column_findings import is_number
 from bayeswise.networks.node import cuts_of, intervals, is_padded, place_of_state
+from bayeswise.render.numbers import reads_as_number
 from bayeswise.tables.schema.labels import Label, Vocabulary, as_label
 from bayeswise.tables.schema.notes import keep, leave_out
 
@@ -88,7 +88,7 @@ def refuse_too_many(name: str, levels: Sequence[Label]) -> None:
 
 def refuse_numbers(name: str, levels: Sequence[Label]) -> None:
     """Refuse a column of more than `MOST_NUMBERS` numbers: it is a measurement. Leading zeros make a name."""
-    if len(levels) <= MOST_NUMBERS or not all(is_number(level) and not is_padded(str(level)) for level in levels):
+    if len(levels) <= MOST_NUMBERS or not all(reads_as_number(level) and not is_padded(str(level)) for level in levels):
         return
     raise SchemaError(
         f"column {name!r} has more than {MOST_NUMBERS} different numbers, too many for states",

@@ -13,6 +13,7 @@ from itertools import pairwise
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import listed
 from bayeswise.render.labels import Label, quoted
+from bayeswise.render.numbers import reads_as_number
 from bayeswise.tables.schema.profile import ColumnProfile
 
 _CURRENCY = r"(?:[$€£¥₹]|USD|EUR|GBP|CHF)"
@@ -129,15 +130,7 @@ def names_that_are_numbers(names: Iterable[str]) -> list[str]:
     >>> names_that_are_numbers(["1", "2.5", "Y"]), names_that_are_numbers(["country", "1999", "2000"])
     (['1', '2.5'], [])
     """
-    found = [name for name in names if name[-1:].isdigit() and _is_number(name)]
+    found = [name for name in names if name[-1:].isdigit() and reads_as_number(name.replace(",", "."))]
     years = [int(name) for name in found if name.isdecimal() and 1500 <= int(name[:5]) <= 2200 and len(name) == 4]
     are_years = len(years) == len(found) > 1 and all(later - year == 1 for year, later in pairwise(years))
     return [] if are_years else found
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text.replace(",", "."))
-    except ValueError:
-        return False
-    return True

@@ -115,10 +115,10 @@ def _chosen(network: BeliefNetwork, nodes: list[str] | None, columns: Sequence[s
 
 def _schema(network: BeliefNetwork) -> Schema:
     """Which columns are numbers when rows are written as JSON: those of nodes whose states all are."""
-    from bayeswise.networks.learning.column_findings import is_number
+    from bayeswise.render.numbers import reads_as_number
     from bayeswise.tables.schema.schema import Column, Schema
 
-    numeric = [name for name in network if all(map(is_number, network.states(name)))]
+    numeric = [name for name in network if all(map(reads_as_number, network.states(name)))]
     return Schema(tuple(Column(name, "category", "number") for name in numeric), None)
 
 
