@@ -10,11 +10,15 @@ import pytest
 import bayeswise as bw
 from bayeswise.evaluation.reliability import calibrated
 from bayeswise.models.base.table_model import Capabilities, capabilities_of
+from bayeswise.models.files import Kinds
+
+KINDS = Kinds()
 
 MEMBERS = {
     "classes": ("classes", "predict_proba", "log_prior", "class_weight", "scored", "probability_of"),
     "row_probability": ("log_evidence", "log_evidence_of", "sample"),
-    "leave_one_out": ("forget", "leave_one_out", "has_learned_exactly"),
+    "forgets": ("learn", "forget", "merge", "statistics"),
+    "leave_one_out": ("leave_one_out", "leave_one_out_evidence"),
     "alternatives": ("alternatives",),
     "level_counts": ("level_counts",),
     "distances": ("mahalanobis", "covariances"),
@@ -52,6 +56,12 @@ def test_a_model_has_the_members_of_each_capability_and_no_others(name: str, cap
     model = fitted(name)
     has = [hasattr(type(model), member) or member in vars(model) for member in MEMBERS[capability]]
     assert all(has) == getattr(model.capabilities, capability)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_model_of_classes_that_forgets_recognises_the_rows_that_it_has_learned(kind: str) -> None:
+    able = capabilities_of(KINDS[kind].model)
+    assert hasattr(KINDS[kind].model, "has_learned_exactly") == (able.classes and able.forgets)
 
 
 @pytest.mark.parametrize("name", OPTIONS)

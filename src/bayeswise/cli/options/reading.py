@@ -179,6 +179,8 @@ class Watched:
                 self._bar.advance(chunk.n_rows)
 
 
+Needed: TypeAlias = Literal["classes", "row_probability", "forgets"]  # of `Capabilities`
+
 # Why a kind of model cannot do what a verb needs, and what to do about it.
 _REASONS = {
     ("merge", "logistic-regression"): "fit one model to all rows: weights do not add up, counts and moments do",
@@ -191,27 +193,28 @@ _REASONS = {
 }
 
 
-def load_for(verb: str, path: str, *needed: str) -> Any:
-    """The model in a file, if it has what the verb needs."""
+def load_for(verb: str, path: str, *needed: Needed) -> Any:
+    """The model of a table in a file, if it can do what the verb needs."""
     return _loaded(verb, path, needed)[0]
 
 
-def load_with_facts(verb: str, path: str, *needed: str) -> tuple[Any, dict[str, Any]]:
+def load_with_facts(verb: str, path: str) -> tuple[Any, dict[str, Any]]:
     """The same, and what the file says about itself; a pipe is read once."""
     from bayeswise.store.file import describe
 
-    model, data = _loaded(verb, path, needed)
+    model, data = _loaded(verb, path, ())
     return model, describe(path, data=data)
 
 
-def _loaded(verb: str, path: str, needed: tuple[str, ...]) -> tuple[Any, bytes]:
+def _loaded(verb: str, path: str, needed: tuple[Needed, ...]) -> tuple[Any, bytes]:
+    from bayeswise.models.base.table_model import TableModel
     from bayeswise.models.files import inner_of, kind_of, load_contents
     from bayeswise.store.file import contents
 
     data = contents(path)
     model = load_contents(path, data)
     inside = inner_of(model)
-    if not all(hasattr(type(inside), name) or name in vars(inside) for name in needed):
+    if not isinstance(inside, TableModel) or not all(getattr(inside.capabilities, name) for name in needed):
         kind = kind_of(inside)
         article = "an" if kind[0] in "aeiou" else "a"
         command = f"bayeswise network convert {path} NEW.bif" if verb == "export" else f"bayeswise network show {path}"

@@ -77,7 +77,9 @@ class AutoModel(RelearnedModel):
     forgotten_since: float = 0.0
     offered: Mapping[str, tuple[float, ...]] | None = added_later(None)  # by column, numbers that a change may lead to
     pool: LogLinear | None = added_later(None)  # None: the mean of posteriors
-    capabilities: ClassVar[Capabilities] = Capabilities(classes=True, relearns=True, members=True, changes=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        classes=True, forgets=True, relearns=True, members=True, changes=True
+    )
 
     def refuse_impossible(self) -> None:
         good = self.weights.shape == (len(self.members),) and len(self.members) > 0

@@ -61,7 +61,9 @@ class Classifier(ProbabilityModel):
     schema: Schema
     settings: Any
     statistics: Grouped[Product]
-    capabilities: ClassVar[Capabilities] = Capabilities(classes=True, row_probability=True, leave_one_out=True)
+    capabilities: ClassVar[Capabilities] = Capabilities(
+        classes=True, row_probability=True, forgets=True, leave_one_out=True
+    )
 
     def refuse_impossible(self) -> None:
         """Refuse statistics that do not match the columns and the settings."""

@@ -36,10 +36,12 @@ class Capabilities:
     """Answers with the probability of each class: `classes`, `predict_proba`, `log_prior`, `class_weight`."""
     row_probability: bool = False
     """Knows how probable rows are: `log_evidence`, `sample`."""
+    forgets: bool = False
+    """Keeps exact statistics of its rows: `learn`, `forget`, `merge`; with classes also `has_learned_exactly`."""
     leave_one_out: bool = False
-    """Keeps exact statistics by class: `forget`, `leave_one_out`, `has_learned_exactly`."""
+    """Keeps them by class, so that a row is subtracted: `leave_one_out`, `leave_one_out_evidence`."""
     relearns: bool = False
-    """Keeps no such statistics, but can learn encoded rows again from the start: `relearned`, `recoded`."""
+    """Cannot subtract rows by class, but learn encoded rows again from the start: `relearned`, `recoded`."""
     alternatives: bool = False
     """Columns contribute one by one: `alternatives` says what a column could say instead."""
     changes: bool = False

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cached_property, reduce
-from typing import Any, NoReturn
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from bayeswise.foundation.errors import (
     TooFewRowsError,
 )
 from bayeswise.foundation.threads import available, each
+from bayeswise.models.base.table_model import Capabilities
 from bayeswise.models.forgetting import (
     forgotten_by,
     having_learned,
@@ -93,6 +94,8 @@ class LinearModel(RegressionModel):
     settings: LinearSettings
     statistics: RegressionMoments
     folds: tuple[RegressionMoments, ...] = added_later(())  # of the rows in each fold, where the scale is found by them
+
+    capabilities: ClassVar[Capabilities] = replace(RegressionModel.capabilities, forgets=True)
 
     def refuse_impossible(self) -> None:
         kept, levels = self.statistics, [self.schema[name].levels or Vocabulary() for name in self.schema.categories]

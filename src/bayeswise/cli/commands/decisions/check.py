@@ -65,7 +65,7 @@ def run(
         raise UsageError("--max-cost is not a number", fix="write what a case may cost, such as 3.5")
     from bayeswise.evaluation.report import promise_lines
 
-    fitted = reading.load_for("check", model, "predict_proba", "classes", "schema")
+    fitted = reading.load_for("check", model, "classes")
     found, used, _, learned = evaluated(fitted, files, checking.decision(fitted), checking, reader)
     facts = {**found.to_dict(), "max_cost": max_cost, "rows_were_learned": learned}
     print(json_document(facts) if as_json else found.to_text())
@@ -108,8 +108,7 @@ def evaluated(
 
 def are_learned_rows(model: Any, found: Evaluation, source: Source) -> bool:
     """Whether the model was made of just these rows; their number is seen at once, the rest by another sweep."""
-    known = model.capabilities
-    if not (known.leave_one_out or known.members):  # weights alone do not identify the rows they were learned from
+    if not model.capabilities.forgets:  # weights alone do not identify the rows they were learned from
         return False
     same_number = math.isclose(found.weights.sum(), model.class_weight.sum(), rel_tol=1e-9)
     return same_number and bool(model.has_learned_exactly(source))

@@ -73,7 +73,7 @@ def run(
     from bayeswise.cli.output.answer_stream import kept_columns
     from bayeswise.cli.output.table_form import TableForm
 
-    fitted = reading.load_for("decide", model, "predict", "schema")
+    fitted = reading.load_for("decide", model)
     output.check([model, costs, *files, *([calibrate] if calibrate else [])])
     written = TableForm.of(output.out, output.form, as_json=as_json)
     opened = partial(reader.open, like=fitted.schema)

@@ -50,7 +50,7 @@ def run(
     from bayeswise.cli.options.one_row import typed_row
     from bayeswise.evaluation.empty_columns import next_test_for
 
-    fitted = load_for("next-test", model, "predict_proba", "classes")
+    fitted = load_for("next-test", model, "classes")
     decision = costs_option.read_decision(costs, fitted)
     one = typed_row(fitted, row or [], null)
     table = decision.costs.aligned(fitted.classes)

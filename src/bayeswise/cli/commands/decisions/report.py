@@ -38,7 +38,7 @@ def run(
     """
     from bayeswise.evaluation.report import report_page
 
-    fitted = reading.load_for("report", model, "predict_proba", "classes", "schema")
+    fitted = reading.load_for("report", model, "classes")
     decision = checking.decision(fitted)
     check_output(out, [model, *files, *(each for each in (checking.costs, checking.calibrate) if each)])
     found, used, source, learned = evaluated(fitted, files, decision, checking, reader)

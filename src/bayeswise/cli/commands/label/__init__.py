@@ -102,7 +102,7 @@ def run(
     if kept.table.parent != kept.folder:  # the folder itself is made later
         check_output(str(kept.table), files)
     decision = None if costs is None else read_decision(costs)
-    model = None if start is None else reading.load_for("label", start, "learn", "forget", "probability", "classes")
+    model = None if start is None else reading.load_for("label", start, "classes", "forgets")
     target = _target(target, decision, model)
     source = reader.open(files, like=model and model.schema)
     pool = PoolTable.read(source, target, _named(classes, decision))

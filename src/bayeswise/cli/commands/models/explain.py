@@ -75,7 +75,7 @@ def run(
     )
     from bayeswise.explanations import Account, change_of
 
-    fitted = reading.load_for("explain", model, "explain", "schema")
+    fitted = reading.load_for("explain", model)
     refuse_what_it_lacks(
         fitted, {"--against": against, "--costs": costs, "--flip": flip, "--steps": steps, "--html": html, "--png": png}
     )

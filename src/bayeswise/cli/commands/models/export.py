@@ -89,7 +89,7 @@ def _loaded(path: str) -> Any:
         raise KindError(
             f"{path} holds a belief network, which is not exported", fix=f"bayeswise network convert {path} NEW.bif"
         )
-    return load_for("export", path, "to_sql", "schema")
+    return load_for("export", path)
 
 
 def _of_classes(model: Any, path: str) -> Any:

@@ -131,7 +131,7 @@ def run(
     from bayeswise.cli.options.fitting import FitRequest, chosen_kind, facts_of
     from bayeswise.models.fitting import learned_like, with_calibration
 
-    model_like = None if like is None else reading.load_for("fit --like", like, "schema", "settings")
+    model_like = None if like is None else reading.load_for("fit --like", like)
     target, kinds = decision_option.target_and_kinds(decision, target, kinds)
     options = what_was_typed({"m_estimate": m_estimate, **typed})
     request = FitRequest(chosen_kind(kind, options), kinds, options)

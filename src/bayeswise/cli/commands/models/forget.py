@@ -53,7 +53,7 @@ def run(
     """
     from bayeswise.models.base.facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
 
-    fitted = reading.load_for("forget", model, "forget", "statistics")
+    fitted = reading.load_for("forget", model, "forgets")
     if remaining is not None and not fitted.capabilities.classes:
         raise UsageError("--rows is for models of classes: this one forgets exactly without it", fix="leave --rows out")
     replaced = check_model_output(out, files, force=force, updated=[model])

@@ -27,7 +27,7 @@ def run(
     from bayeswise.models.files import inner_of, kind_of
 
     check_picture(png, [model])
-    fitted, described = load_with_facts("inspect", model, "schema")
+    fitted, described = load_with_facts("inspect", model)
     about_file = {name: described[name] for name in ("kind", "format", "checksum", "size")}
     facts = {"model": model, **about_file, **about_model(fitted)}
     if png is not None:

@@ -38,7 +38,7 @@ def run(
     if len(models) < 2:
         raise UsageError("merge takes two models or more", fix="name another one")
     replaced = check_model_output(out, [], force=force, updated=models)
-    loaded = [load_for("merge", path, "merge", "statistics") for path in models]
+    loaded = [load_for("merge", path, "forgets") for path in models]
     refuse_other_kinds(models, loaded)
     say(*(f"{path} is named twice: its rows count twice." for path, times in Counter(models).items() if times > 1))
     first_calibrated = sorted(loaded, key=lambda each: not capabilities_of(each).calibrated)

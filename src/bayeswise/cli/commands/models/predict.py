@@ -47,7 +47,7 @@ def run(
     from bayeswise.cli.output.answer_stream import kept_columns
     from bayeswise.cli.output.table_form import TableForm
 
-    fitted = reading.load_for("predict", model, "predict", "schema")
+    fitted = reading.load_for("predict", model)
     routes = answering(fitted, model, proba=proba, evidence=evidence, quantiles=quantiles)
     output.check([model, *files])
     written = TableForm.of(output.out, output.form, as_json=as_json)

@@ -116,7 +116,7 @@ def _plane(
     if model is None or typed or len(columns) != 2:
         what = f"{typed[0]} is about one column" if typed else "a plane has two columns of a model"
         raise UsageError(what, fix="name a MODEL, --column X and --column Y")
-    fitted = load_for("densities", model, "class_plane", "schema")
+    fitted = load_for("densities", model, "classes")
     decision = None if costs is None else costs_option.read_decision(costs, fitted)
     plane = fitted.class_plane(columns, rows, costs=None if decision is None else decision.costs)
     if png is not None:
@@ -140,7 +140,7 @@ def _draw(densities: ClassDensities, rule: FeatureRule | None, cuts: list[float]
 
 
 def _of_model(path: str, column: str | None) -> ClassDensities:
-    found: ClassDensities = load_for("densities", path, "class_densities", "schema").class_densities(column)
+    found: ClassDensities = load_for("densities", path, "row_probability").class_densities(column)
     return found
 
 
