@@ -11,8 +11,9 @@ import numpy as np
 from bayeswise.engines import Request, summarise
 from bayeswise.statistics import Moments, Scatter
 from bayeswise.tables.batch import Batch
+from bayeswise.tables.schema.columns import Column
 from bayeswise.tables.schema.labels import Vocabulary
-from bayeswise.tables.schema.schema import Column, Schema, Target
+from bayeswise.tables.schema.schema import Schema, Target
 from benchmarks.harness import Race, Row, Size, Task
 
 EVERY_ISA = True

@@ -18,9 +18,10 @@ from bayeswise.foundation.errors import BayeswiseError
 from bayeswise.store.document import pack, unpack
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema import schema as schema_module
+from bayeswise.tables.schema.columns import KINDS, LABELLED, MISSING_POLICIES, UNSEEN_POLICIES, Column
 from bayeswise.tables.schema.inference import examine, infer_schema
 from bayeswise.tables.schema.labels import Label, Vocabulary, label_key, label_of
-from bayeswise.tables.schema.schema import KINDS, LABELLED, MISSING_POLICIES, UNSEEN_POLICIES, Column, Schema, Target
+from bayeswise.tables.schema.schema import Schema, Target
 from bayeswise.tables.source import open_source
 
 Columns = dict[str, list[Any]]

@@ -101,7 +101,8 @@ _NAMES["auto"] = (
 
 _SCHEMA = (
     "tables.schema.labels.Vocabulary",
-    *(f"tables.schema.schema.{name}" for name in ("Column", "Columns", "Target", "Schema")),
+    *(f"tables.schema.columns.{name}" for name in ("Column", "Columns")),
+    *(f"tables.schema.schema.{name}" for name in ("Target", "Schema")),
 )
 CALIBRATED = "calibrated-"  # before the kind of the model inside
 _CALIBRATION = ("models.calibrated.CalibratedModel", "posteriors.calibration_maps.*")

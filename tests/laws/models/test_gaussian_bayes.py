@@ -17,7 +17,8 @@ from bayeswise.models.files import bytes_of, load
 from bayeswise.models.gaussian_bayes import GaussianBayesModel, GaussianBayesSettings, SingularWarning, fit
 from bayeswise.models.gaussian_bayes.em import ROUNDING
 from bayeswise.models.gaussian_bayes.model import request_of
-from bayeswise.tables.schema.schema import Column, Schema, Target
+from bayeswise.tables.schema.columns import Column
+from bayeswise.tables.schema.schema import Schema, Target
 
 pytestmark = pytest.mark.filterwarnings("ignore::bayeswise.models.gaussian_bayes.SingularWarning")
 

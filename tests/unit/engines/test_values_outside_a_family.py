@@ -10,7 +10,8 @@ from bayeswise.families import Poisson
 from bayeswise.foundation.errors import SupportError
 from bayeswise.foundation.threads import limit_threads
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema.schema import Column, Schema
+from bayeswise.tables.schema.columns import Column
+from bayeswise.tables.schema.schema import Schema
 
 
 @pytest.mark.parametrize("threads", [1, 2])

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from bayeswise.foundation.errors import StoreError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.store.document import Document, pack, unpack
+from bayeswise.tables.schema.columns import Column, Columns
 from bayeswise.tables.schema.labels import Vocabulary
-from bayeswise.tables.schema.schema import Column, Columns, Schema, Target
+from bayeswise.tables.schema.schema import Schema, Target
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,10 @@ import pytest
 from bayeswise.foundation.errors import KindError, MissingCellError, ParameterError, SchemaError
 from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.schema.columns import Column
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.labels import Vocabulary
-from bayeswise.tables.schema.schema import Column, Schema, Target
+from bayeswise.tables.schema.schema import Schema, Target
 from bayeswise.tables.source import open_source
 
 GOLF = {"wind": ["weak", "strong", None, "weak"], "degrees": [20, 25, None, 31], "play": ["yes", "no", "yes", None]}

@@ -12,8 +12,9 @@ import pytest
 from bayeswise.foundation.errors import KindError, MissingColumnError, UnseenLevelError
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.schema.columns import Column
 from bayeswise.tables.schema.labels import Vocabulary
-from bayeswise.tables.schema.schema import Column, Schema, Target
+from bayeswise.tables.schema.schema import Schema, Target
 from bayeswise.tables.source import open_source
 
 COLUMNS = (

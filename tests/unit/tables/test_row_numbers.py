@@ -13,7 +13,8 @@ from bayeswise.engines import Request, summarise
 from bayeswise.foundation.errors import KindError, MissingCellError, NonFiniteError
 from bayeswise.statistics import Moments
 from bayeswise.tables.encoding.encoder import Encoder
-from bayeswise.tables.schema.schema import Column, Schema, Target
+from bayeswise.tables.schema.columns import Column
+from bayeswise.tables.schema.schema import Schema, Target
 from bayeswise.tables.source import open_source
 
 SCHEMA = Schema((Column("x", "number"),), Target("y", "text"))

@@ -22,8 +22,8 @@ from bayeswise.foundation.errors import CostError, PriorError, listed
 from bayeswise.foundation.file_bytes import is_stream, name_of
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import guess, refuse_unknown, shown
+from bayeswise.tables.schema.columns import KINDS
 from bayeswise.tables.schema.labels import Label
-from bayeswise.tables.schema.schema import KINDS
 
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _KEYS = ("target", "kinds", "costs", "utilities", "number", "reject", "unit", "prior", "priors", "prices")

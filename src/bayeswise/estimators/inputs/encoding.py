@@ -31,11 +31,12 @@ from bayeswise.models.regression.features import usable
 from bayeswise.tables.batch import Batch, TextBlock
 from bayeswise.tables.encoding.coders import ROOM, IntegerCodes, integer_levels, kernel_integers
 from bayeswise.tables.encoding.encoder import Encoder, refuse_infinite, refuse_missing_numbers
+from bayeswise.tables.schema.columns import LABELLED, Column, Columns, Kind
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.kinds import flags_among
 from bayeswise.tables.schema.labels import LabelType, Vocabulary
 from bayeswise.tables.schema.names import find_name, normal_name
-from bayeswise.tables.schema.schema import LABELLED, Column, Columns, Kind, Schema, Target
+from bayeswise.tables.schema.schema import Schema, Target
 from bayeswise.tables.source import Source, open_source
 
 

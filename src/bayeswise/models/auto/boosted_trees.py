@@ -24,7 +24,8 @@ from bayeswise.models.settings.regression import LogisticSettings
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema.schema import Column, Schema
+from bayeswise.tables.schema.columns import Column
+from bayeswise.tables.schema.schema import Schema
 
 RIDGE = 1.0  # added to the curvature of a branch, unless trees say otherwise
 _ROWS = 10_000  # at a time

@@ -22,8 +22,9 @@ from bayeswise.models.auto.text_words import informative_words, presence
 from bayeswise.models.description_length.bits import codes_of, cut_points
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import MISSING, Batch
+from bayeswise.tables.schema.columns import Column
 from bayeswise.tables.schema.labels import Label, Vocabulary
-from bayeswise.tables.schema.schema import Column, Schema
+from bayeswise.tables.schema.schema import Schema
 
 RARE = 5.0  # a level with less weight has no indicator of its own
 

@@ -18,7 +18,8 @@ from bayeswise.models.naive_bayes.factors import Leaving
 from bayeswise.models.settings.averaged import AveragedSettings
 from bayeswise.statistics import ColumnCounts, Counts, PairCounts
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema.schema import Column, Schema, positions_in
+from bayeswise.tables.schema.columns import Column
+from bayeswise.tables.schema.schema import Schema, positions_in
 
 
 @dataclass(frozen=True, eq=False)

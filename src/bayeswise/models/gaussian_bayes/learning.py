@@ -13,8 +13,9 @@ from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, request_of
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Report
+from bayeswise.tables.schema.columns import Column
 from bayeswise.tables.schema.null_words import open_like
-from bayeswise.tables.schema.schema import Column, Schema
+from bayeswise.tables.schema.schema import Schema
 
 
 def learned(

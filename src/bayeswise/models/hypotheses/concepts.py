@@ -30,13 +30,14 @@ from bayeswise.models.hypotheses.boundaries import (
 from bayeswise.render.labels import refuse_unknown
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.schema.columns import Kind
 from bayeswise.tables.schema.inference import examine
 from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 from bayeswise.tables.schema.names import normal_name
 from bayeswise.tables.schema.notes import keep
 from bayeswise.tables.schema.null_words import open_like
 from bayeswise.tables.schema.overrides import SchemaOverrides, spelling_overrides
-from bayeswise.tables.schema.schema import Kind, Schema
+from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Source, open_source
 
 WILDCARD = "?"

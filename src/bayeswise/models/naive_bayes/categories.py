@@ -18,8 +18,9 @@ from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
 from bayeswise.models.settings.naive_bayes import MEstimate, NaiveBayesSettings
 from bayeswise.statistics import ColumnCounts, Counts
 from bayeswise.tables.batch import MISSING, Batch
+from bayeswise.tables.schema.columns import Column
 from bayeswise.tables.schema.labels import Vocabulary
-from bayeswise.tables.schema.schema import Column, Schema, positions_in
+from bayeswise.tables.schema.schema import Schema, positions_in
 
 if TYPE_CHECKING:
     from bayeswise.explanations.account import Contribution

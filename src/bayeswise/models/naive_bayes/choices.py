@@ -28,9 +28,10 @@ from bayeswise.models.naive_bayes.words import TextModel, Words
 from bayeswise.models.settings.naive_bayes import Families
 from bayeswise.statistics import Product
 from bayeswise.tables.batch import Batch
+from bayeswise.tables.schema.columns import Kind
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.notes import no_column
-from bayeswise.tables.schema.schema import Kind, Schema
+from bayeswise.tables.schema.schema import Schema
 
 if TYPE_CHECKING:
     from bayeswise.families.protocol import Extent

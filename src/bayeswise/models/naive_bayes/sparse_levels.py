@@ -17,8 +17,8 @@ from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.sparse import SparseExact, refuse_dense
 from bayeswise.models.naive_bayes.categories import ColumnCells, ColumnTables, PseudoRows, log_ratio
 from bayeswise.statistics.counts.column_levels import Form
+from bayeswise.tables.schema.columns import Column
 from bayeswise.tables.schema.labels import Vocabulary
-from bayeswise.tables.schema.schema import Column
 
 
 @dataclass(frozen=True)

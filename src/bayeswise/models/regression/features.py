@@ -28,9 +28,10 @@ from bayeswise.foundation.errors import (
     row_number,
 )
 from bayeswise.tables.batch import MISSING, Batch
+from bayeswise.tables.schema.columns import Column
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.notes import keep
-from bayeswise.tables.schema.schema import Column, Schema
+from bayeswise.tables.schema.schema import Schema
 
 Feature = tuple[str, Label | None]  # (column, level); level None: the column's number
 
@@ -39,7 +40,7 @@ Feature = tuple[str, Label | None]  # (column, level); level None: the column's 
 class Features:
     """Which number stands where in a row of the design matrix.
 
-    >>> from bayeswise.tables.schema.schema import Column
+    >>> from bayeswise.tables.schema.columns import Column
     >>> schema = Schema((Column("age", "number"), Column("size", "category", "text", ["S", "M", "L"])))
     >>> Features(schema, (Vocabulary(["L", "M", "S"]),)).names
     (('age', None), ('size', 'M'), ('size', 'L'))

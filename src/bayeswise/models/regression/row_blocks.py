@@ -18,8 +18,9 @@ from bayeswise.models.regression.features import Features, markable, missing_col
 from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
+from bayeswise.tables.schema.columns import Column
 from bayeswise.tables.schema.labels import Vocabulary
-from bayeswise.tables.schema.schema import Column, Schema
+from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Source
 
 T = TypeVar("T")

@@ -16,9 +16,10 @@ from bayeswise.foundation.threads import each
 from bayeswise.models.description_length.bits import codes_of, cut_points
 from bayeswise.networks.node import cut_texts, intervals
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
+from bayeswise.tables.schema.columns import Column
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.notes import no_column
-from bayeswise.tables.schema.schema import Column, Schema
+from bayeswise.tables.schema.schema import Schema
 
 MISSING_LEVEL = "(missing)"
 _CELLS_WORTH_A_THREAD = 1 << 14  # to call a helper takes longer than to cut a few

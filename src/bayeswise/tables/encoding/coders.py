@@ -17,9 +17,10 @@ from bayeswise.foundation.errors import KindError, SchemaError, UnseenLevelError
 from bayeswise.foundation.threads import each
 from bayeswise.render.labels import quoted
 from bayeswise.tables.batch import MISSING, UNSEEN, TextBlock
+from bayeswise.tables.schema.columns import Column, UnseenPolicy
 from bayeswise.tables.schema.labels import Label, LabelType, Vocabulary, as_label, label_key
 from bayeswise.tables.schema.notes import keep
-from bayeswise.tables.schema.schema import Column, Schema, Target, UnseenPolicy
+from bayeswise.tables.schema.schema import Schema, Target
 
 
 @dataclass(frozen=True)

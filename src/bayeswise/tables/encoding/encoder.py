@@ -33,9 +33,10 @@ from bayeswise.tables.encoding.coders import Coders
 from bayeswise.tables.encoding.plan import plan_for
 from bayeswise.tables.encoding.row_weights import as_weights, checked_weights, refuse_all_zero
 from bayeswise.tables.schema.column_evidence import InvalidCount
+from bayeswise.tables.schema.columns import Column
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.notes import keep
-from bayeswise.tables.schema.schema import Column, Schema
+from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Chunk, Source
 
 BATCH_ROWS = 100_000

@@ -5,7 +5,8 @@ of categories, None. Whatever else a cell may be (text that reads like a number,
 left to the sweep over a table, which says the same of a row in a list, and raises where it must. So is a row as it is
 typed, whose cells are read like those of a text file.
 
->>> from bayeswise.tables.schema.schema import Column, Schema
+>>> from bayeswise.tables.schema.columns import Column
+>>> from bayeswise.tables.schema.schema import Schema
 >>> schema = Schema((Column("age", "number"), Column("size", "category", "text")))
 >>> encoder = RowEncoder.of(schema, {"size": Vocabulary(["L", "S"])})
 >>> batch = encoder.encode({"age": 31, "size": "S"})
@@ -27,10 +28,11 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 from bayeswise.tables.encoding.encoder import Encoder
+from bayeswise.tables.schema.columns import LABELLED, Column
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import normal_name
 from bayeswise.tables.schema.null_words import words_of
-from bayeswise.tables.schema.schema import LABELLED, Column, Schema
+from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.sources.memory.records import ListsSource
 
 _NUMBERS = frozenset({float, int, type(None), np.float64})

@@ -7,9 +7,10 @@ from typing import Any
 
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import KindError, MissingColumnError, listed
+from bayeswise.tables.schema.columns import LABELLED, Column
 from bayeswise.tables.schema.labels import LabelType, label_type_of
 from bayeswise.tables.schema.names import find_name
-from bayeswise.tables.schema.schema import LABELLED, Column, Schema
+from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import RawColumn, Source, Storage
 
 _UNREADABLE: tuple[Storage, ...] = ("nested", "binary")

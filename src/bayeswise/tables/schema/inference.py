@@ -16,6 +16,7 @@ from bayeswise.render.labels import quoted
 from bayeswise.render.numbers import plural
 from bayeswise.tables.partitions import NearSource, SpreadSource
 from bayeswise.tables.schema import column_evidence as evidence
+from bayeswise.tables.schema.columns import Column, Columns
 from bayeswise.tables.schema.kinds import (
     Finding,
     ignored_on_request,
@@ -30,7 +31,7 @@ from bayeswise.tables.schema.likenesses import formatted_numbers, names_that_are
 from bayeswise.tables.schema.notes import WRITE_ALIKE, Advice, advice_in_fit, keep, no_column
 from bayeswise.tables.schema.overrides import Names, Override, Overrides, SchemaOverrides, overrides_for
 from bayeswise.tables.schema.profile import ColumnProfile, ProfilePass, profile, profiles_of
-from bayeswise.tables.schema.schema import Column, Columns, Schema, Target
+from bayeswise.tables.schema.schema import Schema, Target
 from bayeswise.tables.source import Source
 
 MOST_CODES = 50  # whole numbers in a target, before they are taken for measurements

@@ -27,12 +27,12 @@ from bayeswise.render.numbers import plural
 from bayeswise.tables.partitions import NearSource
 from bayeswise.tables.schema import column_evidence as evidence
 from bayeswise.tables.schema.column_evidence import places_of
+from bayeswise.tables.schema.columns import LABELLED, Column, Kind
 from bayeswise.tables.schema.labels import Vocabulary, label_type_of
 from bayeswise.tables.schema.likenesses import formatted_numbers, placeholder
 from bayeswise.tables.schema.notes import IS_FLAG, ON_REQUEST, Advice, advice_on, keep, leave_out, note_on
 from bayeswise.tables.schema.overrides import Override, Overrides
 from bayeswise.tables.schema.profile import ColumnProfile, Extremes, extremes, is_plain, of_zero_and_one
-from bayeswise.tables.schema.schema import LABELLED, Column, Kind
 from bayeswise.tables.source import Source
 
 FLAG = Vocabulary([0, 1])

@@ -13,9 +13,9 @@ import numpy as np
 from bayeswise.foundation.arrays import CodeArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.tables.partitions import NearSource
+from bayeswise.tables.schema.columns import LABELLED
 from bayeswise.tables.schema.notes import Advice, leave_out
 from bayeswise.tables.schema.profile import ColumnProfile
-from bayeswise.tables.schema.schema import LABELLED
 from bayeswise.tables.source import Chunk, Source
 from bayeswise.tables.sources.table import TableSource
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
-from bayeswise.foundation.errors import MissingColumnError
+from bayeswise.foundation.errors import MissingColumnError, SchemaError
 from bayeswise.render.labels import closest, guess
 
 _PLAIN_NAMES = re.compile(r"[!-~](?:[ -~]*[!-~])?(?:\n[!-~](?:[ -~]*[!-~])?)*")  # ASCII, no blanks around
@@ -28,6 +29,26 @@ def are_plain(names: Sequence[str]) -> bool:
     (True, False, False, False)
     """
     return len(set(names)) == len(names) and _PLAIN_NAMES.fullmatch("\n".join(names)) is not None
+
+
+def check_name(name: str) -> None:
+    if not isinstance(name, str) or not normal_name(name):
+        raise SchemaError(f"a column must have a name; found {name!r}", fix="name the column")
+
+
+def check_names(names: Sequence[Any]) -> None:
+    """Refuse names that are not text or are blank; thousands of plain ones are checked at once."""
+    if not set(map(type, names)) <= {str} or not are_plain(names):
+        for name in names:
+            check_name(name)
+
+
+def refuse_twin(name: str, seen: Mapping[str, str]) -> None:
+    """Two names that read the same are an error."""
+    if normal_name(name) in seen:
+        raise SchemaError(
+            f"the columns {seen[normal_name(name)]!r} and {name!r} have one name", fix="rename one of them"
+        )
 
 
 def find_name(

@@ -13,10 +13,11 @@ from bayeswise.foundation.errors import BayeswiseError, SchemaError, listed
 from bayeswise.render.labels import keyed, quoted
 from bayeswise.tables.schema import column_evidence as evidence
 from bayeswise.tables.schema.column_evidence import places_of
+from bayeswise.tables.schema.columns import LABELLED, Column, Kind
 from bayeswise.tables.schema.likenesses import formatted_numbers, two_spellings
 from bayeswise.tables.schema.null_words import described
 from bayeswise.tables.schema.profile import ColumnProfile, counted_values
-from bayeswise.tables.schema.schema import LABELLED, Column, Kind, Schema, Target
+from bayeswise.tables.schema.schema import Schema, Target
 
 if TYPE_CHECKING:
     from bayeswise.tables.schema.inference import Examination

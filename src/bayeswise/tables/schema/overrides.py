@@ -9,9 +9,9 @@ from typing import Any, TypedDict, TypeVar
 
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
+from bayeswise.tables.schema.columns import KINDS, LABELLED, Kind, MissingPolicy, UnseenPolicy
 from bayeswise.tables.schema.labels import Label, label_of
 from bayeswise.tables.schema.names import find_name
-from bayeswise.tables.schema.schema import KINDS, LABELLED, Kind, MissingPolicy, UnseenPolicy
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

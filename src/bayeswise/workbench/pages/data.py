@@ -12,10 +12,10 @@ from fastapi import APIRouter, Query
 from bayeswise import __version__
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
+from bayeswise.tables.schema.columns import LABELLED
 from bayeswise.tables.schema.inference import Examination, examine
 from bayeswise.tables.schema.leaks import find_leaks
 from bayeswise.tables.schema.notes import report
-from bayeswise.tables.schema.schema import LABELLED
 from bayeswise.tables.source import Source
 from bayeswise.workbench.bench import Bench, TableChoice
 from bayeswise.workbench.messages import PROBLEMS, Code, Message, SameAs, call, python, shell

@@ -15,14 +15,15 @@ from bayeswise.evaluation.model_comparison import compare_models
 from bayeswise.foundation.errors import FitError, ImpossibleEvidenceError, KindError, ParameterError, TooLargeError
 from bayeswise.models.auto import candidates, extent, learning, weighing
 from bayeswise.models.auto.candidates import CANDIDATES, Candidate
-from bayeswise.models.auto.extent import Extent
 from bayeswise.models.auto.durations import seconds_for
+from bayeswise.models.auto.extent import Extent
 from bayeswise.models.auto.inputs import AsNumbers, Crossing
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.base.facts import mixture_of
 from bayeswise.models.settings.auto import seconds_of
 from bayeswise.statistics import fingerprint
-from bayeswise.tables.schema.schema import Column, Schema, Target
+from bayeswise.tables.schema.columns import Column
+from bayeswise.tables.schema.schema import Schema, Target
 
 Columns = dict[str, list[Any]]
 

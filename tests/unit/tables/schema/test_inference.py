@@ -17,11 +17,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from bayeswise.foundation.errors import BayeswiseError, MissingColumnError, NonFiniteError, ParameterError, SchemaError
+from bayeswise.tables.schema.columns import Column
 from bayeswise.tables.schema.inference import Examination, examine, infer_schema
 from bayeswise.tables.schema.kinds import Finding, infer_kind
 from bayeswise.tables.schema.overrides import Override
 from bayeswise.tables.schema.profile import extremes
-from bayeswise.tables.schema.schema import Column
 from bayeswise.tables.source import open_source
 from bayeswise.tables.sources.table import TableSource
 

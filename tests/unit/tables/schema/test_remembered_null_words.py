@@ -10,9 +10,10 @@ import bayeswise as bw
 from bayeswise.foundation.errors import ParameterError, StoreError
 from bayeswise.store import file as store_file
 from bayeswise.store.document import Document, pack, unpack
+from bayeswise.tables.schema.columns import Column, Columns
 from bayeswise.tables.schema.inference import infer_schema
 from bayeswise.tables.schema.null_words import MOST_WORDS
-from bayeswise.tables.schema.schema import Column, Columns, Schema
+from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import open_source
 
 TYPES = (Schema, Column, Columns)

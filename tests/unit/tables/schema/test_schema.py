@@ -10,9 +10,10 @@ import pytest
 
 from bayeswise.foundation.errors import MissingColumnError, ParameterError, SchemaError, StoreError
 from bayeswise.store.document import Document, pack, unpack
+from bayeswise.tables.schema.columns import Column, Columns
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.names import find_name
-from bayeswise.tables.schema.schema import Column, Columns, Schema, Target
+from bayeswise.tables.schema.schema import Schema, Target
 
 TYPES = (Schema, Column, Columns, Target, Vocabulary)
 

@@ -116,7 +116,8 @@ def _chosen(network: BeliefNetwork, nodes: list[str] | None, columns: Sequence[s
 def _schema(network: BeliefNetwork) -> Schema:
     """Which columns are numbers when rows are written as JSON: those of nodes whose states all are."""
     from bayeswise.render.numbers import reads_as_number
-    from bayeswise.tables.schema.schema import Column, Schema
+    from bayeswise.tables.schema.columns import Column
+    from bayeswise.tables.schema.schema import Schema
 
     numeric = [name for name in network if all(map(reads_as_number, network.states(name)))]
     return Schema(tuple(Column(name, "category", "number") for name in numeric), None)
