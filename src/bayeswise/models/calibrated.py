@@ -258,5 +258,4 @@ def _refuse_without_rows(model: Any) -> None:
 
 
 def _fingerprint_of(model: Any) -> str:
-    statistics = getattr(model, "statistics", None)
-    return "" if statistics is None else fingerprint(statistics)
+    return fingerprint(model.statistics) if model.capabilities.forgets else ""

@@ -108,7 +108,7 @@ def left_out_or_folded(model: Any, table: Any, *, progress: Progress | None = No
     try:
         return held_out(model, table, cv="loo", progress=progress)
     except TooLargeError:
-        if not getattr(model, "selected_by_rows", ()):
+        if not model.selected_by_rows:
             raise
         return held_out(model, table, cv=MOST_FOLDS, progress=progress)
 

@@ -102,9 +102,7 @@ class Answers:
         self.source = source
         self.layout = layout
         self.tally = Tally()
-        self._encoder = Encoder(
-            model.schema, learning=False, vocabularies=getattr(model, "vocabularies", {}), batch_rows=None
-        )
+        self._encoder = Encoder(model.schema, learning=False, vocabularies=model.vocabularies, batch_rows=None)
         self._invalid_counts: dict[str, int] = {}
 
     def __iter__(self) -> Iterator[tuple[list[Sequence[Any]], list[bool]]]:

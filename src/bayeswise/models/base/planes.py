@@ -58,7 +58,7 @@ def _on_grid(
     table |= {name: [at.get(name)] * across.size for name in others}
     shape = (points, points, len(model.classes))
     log_joint = (model.log_joint(table) if whole else model.predict_log_proba(table)).reshape(shape)
-    log_prior = getattr(model, "log_prior", None) if whole else None
+    log_prior = model.log_prior if whole else None
     log_density = None if log_prior is None else log_joint - np.where(np.isfinite(log_prior), log_prior, 0.0)
     return ClassPlane(names, model.classes, x, y, log_joint, log_density=log_density, rows=rows)
 
