@@ -1,23 +1,23 @@
-"""Belief networks: a graph, a table for each node, and exact answers to any question about them.
+"""Belief networks: a graph, a conditional probability table (CPT) for each node, and exact inference.
 
-network.py             the network and the questions that it answers
-structure.py           names and parents, and what follows from the graph alone; states and tables, checked
-arguments.py           what calls are given: names, evidence, counts and seeds, checked
-soft_evidence.py       a likelihood for each state, in a call or in a cell of a table, or a distribution to be reached
-node.py                a node as one writes it down, and its conditional table, checked
-equivalence.py         graphs with the same independences
-causes.py              nodes set by hand, and sets that adjust for confounding
-dynamic.py             a slice for each step of time: filtering, smoothing, prediction
+network.py             the network and its queries
+structure.py           names and parents, d-separation; states and tables, checked
+arguments.py           validation of arguments: names, evidence and seeds
+soft_evidence.py       a likelihood for each state, in a call or in a cell of a table, or a target distribution
+node.py                a node as the user writes it, and its CPT, checked
+equivalence.py         Markov equivalence classes of graphs (CPDAGs)
+causes.py              interventions, and adjustment sets for confounding
+dynamic.py             a slice for each time step: filtering, smoothing, prediction
 editing.py             nodes, states and edges added, removed and renamed
 canonical.py           noisy-OR and noisy-MAX, expanded only on request
 mixed/                 networks with numbers as well as states
 inference/             exact and sampled answers
-explaining/            reasons for an answer, what to observe next, which entries matter
+explaining/            weight of evidence, what to observe next, sensitivity to table entries
 learning/              tables and graphs from rows
 classifiers/           the class of a row from a network of all columns
 formats/               BIF, XMLBIF, Hugin, GeNIe, Netica and UAI files
-description_length.py  the bits of a network and of rows under it
-plots.py               its picture, with the beliefs in the nodes; findings and distributions by matplotlib
+description_length.py  description length of a network and of rows under it, in bits
+plots.py               the graph with beliefs in its nodes; findings and distributions by matplotlib
 """
 
 from __future__ import annotations

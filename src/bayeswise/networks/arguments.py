@@ -1,4 +1,4 @@
-"""What calls of networks are given: names of nodes, states by node and seeds, checked once."""
+"""Validation of arguments: names of nodes, states by node, and seeds."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def names_of(given: Any, what: str = "nodes") -> list[Any]:
 
 
 def graph_of(given: Any) -> Mapping[str, tuple[str, ...]]:
-    """A graph {node: its parents}; None is that without edges.
+    """A graph {node: its parents}; None is the empty graph.
 
     >>> graph_of({"wet": ["rain"]})
     {'wet': ('rain',)}
@@ -61,7 +61,7 @@ def graph_of(given: Any) -> Mapping[str, tuple[str, ...]]:
     graph = {name: tuple(above) for name, above in given_by_node.items()}
     for name in (name for child, above in graph.items() for name in (child, *above)):
         if not isinstance(name, str):
-            raise ParameterError(f"a node has a text for a name; found {name!r:.80}", fix="give names of columns")
+            raise ParameterError(f"the name of a node is a string; found {name!r:.80}", fix="give names of columns")
     return graph
 
 

@@ -1,7 +1,7 @@
-"""Canonical models: tables of many causes that act independently, given by a few numbers for each cause.
+"""Canonical models: CPTs of many independent causes, given by a few parameters for each.
 
 A noisy maximum (noisy-OR for two states) has one small table for each cause. Expanded it has a row for each combination
-of causes; in exact answers it is a chain of small tables instead, so dozens of causes take milliseconds.
+of causes; exact inference uses a chain of small tables instead, so dozens of causes take milliseconds.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from bayeswise.networks.node import LARGEST_TABLE, checked
 
 @dataclass(frozen=True, eq=False)
 class NoisyMax:
-    """The effect is the strongest of what each cause, and the leak, brings about alone; states from strongest to none.
+    """The effect is the maximum of what each cause, and the leak, produces alone; states from strongest to none.
 
-    `causes[i]` has a row for each state of parent i: the distribution of the effect that this state alone gives.
+    `causes[i]` has a row for each state of parent i: the distribution of the effect if only this cause acts.
 
     >>> NoisyMax([[[0.8, 0.2], [0.0, 1.0]], [[0.5, 0.5], [0.0, 1.0]]]).table().round(9).tolist()
     [[0.9, 0.1], [0.8, 0.2], [0.5, 0.5], [0.0, 1.0]]
@@ -68,7 +68,7 @@ class NoisyMax:
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers are free."""
+        """The number of free parameters."""
         return (len(self.leak) - 1) * (1 + sum(len(cause) for cause in self.causes))
 
     def check_parents(self, node: str, sizes: Sequence[int], n_states: int) -> None:
@@ -99,7 +99,7 @@ class NoisyMax:
 
 
 def NoisyOr(causes: Mapping[str, float] | Sequence[float], leak: float = 0.0) -> NoisyMax:
-    """Causes and effect have the states (yes, no); P(no) = (1 - leak) prod (1 - p_i) over the causes that are there.
+    """Causes and effect have the states (yes, no); P(no) = (1 - leak) prod (1 - p_i) over the causes that are present.
 
     >>> NoisyOr({"flu": 0.8, "cold": 0.5})
     NoisyMax(2 causes, 2 states)

@@ -1,7 +1,7 @@
-"""What would happen if: nodes set by hand, and how their effect follows from observations alone.
+"""Interventions, and adjustment sets that identify their effects from observational data.
 
-The edges are taken for causes. do(X = x) cuts X from its parents and gives it x. A back-door set Z blocks all other
-paths between cause and effect: P(y | do(x)) = sum_z P(y | x, z) P(z). A front-door set Z carries the whole effect:
+Edges are read as causal. do(X = x) cuts X from its parents and sets it to x. A back-door set Z blocks all non-causal
+paths between cause and effect: P(y | do(x)) = sum_z P(y | x, z) P(z). A front-door set Z lies on all directed paths:
 P(y | do(x)) = sum_z P(z | x) sum_x' P(y | x', z) P(x').
 """
 
@@ -27,7 +27,7 @@ _MOST_SUBSETS = 200_000
 
 
 def intervened(network: BeliefNetwork, actions: Mapping[str, Any]) -> BeliefNetwork:
-    """The network with the nodes of `actions` cut from their parents and certain of their states."""
+    """The network with the nodes of `actions` cut from their parents and fixed to their states."""
     from bayeswise.networks.network import BeliefNetwork
 
     chosen = {name: network.code(name, state) for name, state in by_node(actions, "do").items()}
@@ -39,13 +39,13 @@ def intervened(network: BeliefNetwork, actions: Mapping[str, Any]) -> BeliefNetw
     return BeliefNetwork(nodes, name=network.name)
 
 
-# -- sets that adjust -------------------------------------------------------------------------------------------
+# -- adjustment sets --------------------------------------------------------------------------------------------
 
 
 def adjustment_sets(
     network: BeliefNetwork, cause: str, effect: str, observed: Iterable[str] | None = None, *, front: bool = False
 ) -> list[tuple[str, ...]]:
-    """All smallest sets of observed nodes that meet the criterion, in the order of the network."""
+    """All smallest sets of observed nodes that satisfy the criterion, in the order of the network."""
     x, y = _two(network, cause, effect)
     allowed = _allowed(network, observed) - {x, y}
     descendants = graph.descendants_of(graph.children_of(network._parents), [x])
@@ -63,26 +63,26 @@ def adjustment_sets(
 
 
 def _by_size(candidates: Sequence[int]) -> Iterator[list[tuple[int, ...]]]:
-    n_looked = 0
+    n_tried = 0
     for size in range(len(candidates) + 1):
         subsets = list(itertools.islice(itertools.combinations(candidates, size), _MOST_SUBSETS + 1))
-        n_looked += len(subsets)
-        if n_looked > _MOST_SUBSETS:
+        n_tried += len(subsets)
+        if n_tried > _MOST_SUBSETS:
             raise TooLargeError(
-                f"more than {_MOST_SUBSETS:,} sets of {len(candidates)} nodes would be looked at",
+                f"more than {_MOST_SUBSETS:,} sets of {len(candidates)} nodes would have to be tried",
                 fix="name fewer nodes in observed=[...]",
             )
         yield subsets
 
 
 def _meets_back_door(network: BeliefNetwork, x: int, y: int, given: Collection[int]) -> bool:
-    """The set holds no descendant of x (the caller checks that) and blocks every path that enters x from above."""
+    """The set has no descendant of x (the caller checks that) and blocks every path into x."""
     without_outgoing = [[parent for parent in above if parent != x] for above in network._parents]
     return graph.d_separated(without_outgoing, [x], [y], given)
 
 
 def _meets_front_door(network: BeliefNetwork, x: int, y: int, through: Collection[int]) -> bool:
-    """All directed paths go through the set, nothing confounds x with it, x blocks what confounds it with y."""
+    """The set intercepts all directed paths, is not confounded with x, and x blocks its confounding with y."""
     cut = [[parent for parent in above if parent not in through] for above in network._parents]
     if not through or x in graph.ancestors_of(cut, [y]):
         return False
@@ -110,8 +110,8 @@ def _allowed(network: BeliefNetwork, observed: Iterable[str] | None) -> set[int]
 class CausalEffect:
     """P(effect | do(cause = x)) and P(effect | cause = x) for each state x of the cause.
 
-    `adjusted_by` is a smallest back-door set of observed nodes, else `through` a front-door set; both None if the
-    effect does not follow from them by either criterion.
+    `adjusted_by` is a smallest back-door set of observed nodes, else `through` a front-door set; both None if neither
+    criterion identifies the effect from them.
     """
 
     cause: str
@@ -142,7 +142,7 @@ class CausalEffect:
 def causal_effect(
     network: BeliefNetwork, cause: str, effect: str, observed: Iterable[str] | None = None
 ) -> CausalEffect:
-    """The effect by cutting the graph, and observed nodes that identify it from a table."""
+    """The effect in the mutilated graph, and observed nodes that identify it from data."""
     _two(network, cause, effect)
     measured = None if observed is None else names_of(observed)
     done, seen = {}, {}

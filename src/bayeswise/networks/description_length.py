@@ -1,8 +1,8 @@
-"""The bits of a belief network and of rows under it, node by node: L(h) + L(D | h).
+"""Description length of a belief network and of rows under it in bits, node by node: L(h) + L(D | h).
 
-Of each node the structure costs log2 n bits for the number of its parents and log2 binomial(n - 1, k) for which they
-are, n being the number of nodes; the cost of its table depends on the code: 0 where it is integrated out under
-Dirichlet(1) ("evidence"), half log2 N for each free number ("two-part"), or the regret ("nml").
+The structure of each node costs log2 n bits for the number of its parents and log2 binomial(n - 1, k) for which nodes
+they are, n being the number of nodes; the cost of its table depends on the code: 0 where it is integrated out under
+Dirichlet(1) ("evidence"), half log2 N for each free parameter ("two-part"), or the regret ("nml").
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST_CELLS = 1 << 22
 
 @dataclass(frozen=True)
 class CodedNetwork:
-    """A network and the rows that it describes; only its structure counts, the tables are those of the rows."""
+    """A network and the rows that it encodes; only its structure is used, the tables are those of the rows."""
 
     network: BeliefNetwork
     rows: CodedRows
@@ -35,7 +35,7 @@ class CodedNetwork:
 
     def _part(self, name: str, code: Code) -> Part:
         counts = self._counts(name)
-        if code != "two-part":  # parents that were never seen together cost nothing there
+        if code != "two-part":  # configurations of parents that never occur cost nothing there
             counts = counts[counts.any(axis=1)]
         model_bits, data_bits = counted_bits(counts, code)
         return Part(name, model_bits + self._structure_bits(name), data_bits)
@@ -50,7 +50,7 @@ class CodedNetwork:
         places = [self.rows.names.index(each) for each in family]
         sizes = [len(self.rows.states[place]) for place in places]
         if math.prod(sizes) > MOST_CELLS:
-            raise ParameterError(f"the table of {name!r} has {math.prod(sizes):,} cells", fix="take away parents")
+            raise ParameterError(f"the table of {name!r} has {math.prod(sizes):,} cells", fix="remove parents")
         codes = self.rows.codes[:, places]
         whole = (codes >= 0).all(axis=1)
         cells = np.ravel_multi_index(tuple(codes[whole].astype(np.int64).T), sizes)

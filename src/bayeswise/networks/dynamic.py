@@ -1,4 +1,4 @@
-"""Dynamic networks: one slice of nodes for each step of time, the same tables at every step.
+"""Dynamic networks: one slice of nodes for each time step, the same tables at every step.
 
 The future depends on the past through the interface: the nodes of a slice that a node of the next one depends
 on. Its joint states are the states of one node, `INTERFACE`, so a step is a query of an ordinary network: a belief
@@ -39,13 +39,13 @@ Steps = Sequence[Mapping[str, Any]]
 
 
 def before(name: str) -> str:
-    """A node of the slice before, as a parent.
+    """A node of the previous slice, as a parent.
 
     >>> before("rain")
     'rain[-1]'
     """
     if not isinstance(name, str):
-        raise ParameterError(f"a node has a text for a name; found {name!r:.80}", fix="give the name of a node")
+        raise ParameterError(f"the name of a node is a string; found {name!r:.80}", fix="give the name of a node")
     return name + BEFORE
 
 
@@ -62,7 +62,7 @@ class StepBelief:
 
 
 class DynamicNetwork:
-    """Nodes of the first slice, and the nodes of every later one, whose parents may be in the slice before.
+    """Nodes of the first slice, and the nodes of every later one, whose parents may be in the previous slice.
 
     >>> umbrella = DynamicNetwork(
     ...     [Node("rain", ["yes", "no"], 0.5), Node("umbrella", ["yes", "no"], [0.9, 0.2], ["rain"])],
@@ -113,7 +113,7 @@ class DynamicNetwork:
 
     @cached_property
     def _later_step(self) -> BeliefNetwork:
-        """The interface before as one node, its parts, a slice, and the interface after as one node."""
+        """The previous interface as one node, its parts, a slice, and the next interface as one node."""
         n_states = math.prod(self._sizes)
         nodes = [Node(INTERFACE, range(n_states), np.full((1, n_states), 1.0 / n_states))]
         codes = np.indices(self._sizes).reshape(len(self._sizes), -1)
@@ -140,9 +140,9 @@ class DynamicNetwork:
                 nodes.append(Node(f"{node.name}[{step}]", node.states, node.table, parents))
         return BeliefNetwork(nodes, name=self.name)
 
-    # -- questions ----------------------------------------------------------------------------------------------
+    # -- queries ------------------------------------------------------------------------------------------------
     def filtered(self, evidence: Iterable[Mapping[str, Any]]) -> Iterator[StepBelief]:
-        """P(node at t | evidence up to t) for each step; steps are read one by one and forgotten."""
+        """P(node at t | evidence up to t) for each step; steps are read one at a time and not kept."""
         for step, found, _, log_evidence in self._forward(evidence):
             yield StepBelief(step, self._marginals(step, found), log_evidence)
 
@@ -200,7 +200,7 @@ class DynamicNetwork:
 
     # -- steps --------------------------------------------------------------------------------------------------
     def _forward(self, evidence: Iterable[Mapping[str, Any]]) -> Iterator[tuple[int, Finding, FloatArray, float]]:
-        """For each step: what is known in its network, the belief about the interface after, and log P so far."""
+        """For each step: its evidence by position, the posterior of the next interface, and log P(evidence so far)."""
         belief, log_evidence = np.ones(1), 0.0
         for step, given in enumerate(_each_step(evidence)):
             network = self._first_step if step == 0 else self._later_step
@@ -214,7 +214,7 @@ class DynamicNetwork:
             belief, log_step = self._posterior(network, network.place(NEXT), finding)
             if log_step == -math.inf:
                 raise ImpossibleEvidenceError(
-                    f"the evidence of step {step} is impossible after what was seen before", fix="correct that step"
+                    f"the evidence of step {step} is impossible given that of earlier steps", fix="correct that step"
                 )
             log_evidence += log_step
             yield step, finding, belief, log_evidence
@@ -241,7 +241,7 @@ class DynamicNetwork:
 
 
 def _nodes(nodes: Iterable[Node]) -> list[Node]:
-    """The nodes of later slices, which make a network only beside those of the slice before."""
+    """The nodes of later slices, which are a network only together with those of the previous slice."""
     given = names_of(nodes)
     for node in given:
         if not isinstance(node, Node):

@@ -1,4 +1,4 @@
-"""Networks with a node, a state or an edge more, less or renamed; the tables are carried over."""
+"""Edits of a network: nodes, states and edges added, removed and renamed; tables are carried over."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
 
 
 class NetworkEdits:
-    """Each edit answers another network: `network.edit.rename_node("a", "b").edit.remove_edge("b", "c")`."""
+    """Each edit returns a new network: `network.edit.rename_node("a", "b").edit.remove_edge("b", "c")`."""
 
     def __init__(self, network: BeliefNetwork) -> None:
         self.network = network
 
     # -- nodes --------------------------------------------------------------------------------------------------
     def add_node(self, node: Node) -> BeliefNetwork:
-        """One node more; its parents must be there."""
+        """Add a node; its parents must exist."""
         return self._made([*self._nodes(), node])
 
     def remove_node(self, name: str) -> BeliefNetwork:
-        """One node less; its children keep what they are on average over it, given their other parents."""
+        """Remove a node; the tables of its children are averaged over it, given their other parents."""
         network = self.network
         network.place(name)
         for child in network.children(name):
@@ -36,7 +36,7 @@ class NetworkEdits:
         return network.edit._made(node for node in network.edit._nodes() if node.name != name)
 
     def rename_node(self, name: str, new: str) -> BeliefNetwork:
-        """The same network under another name of a node."""
+        """Rename a node."""
         self.network.place(name)
         if new in self.network and new != name:
             raise NetworkError(f"there is a node {new!r} already", fix="choose another name")
@@ -50,7 +50,7 @@ class NetworkEdits:
 
     # -- states -------------------------------------------------------------------------------------------------
     def rename_states(self, name: str, states: Mapping[Any, Any]) -> BeliefNetwork:
-        """The same network under other names of some states of a node."""
+        """Rename some states of a node."""
         given = by_node(states, "renaming states", of_each="new name")
         for old in given:
             self.network.code(name, old)
@@ -61,7 +61,7 @@ class NetworkEdits:
         return Node(node.name, [states.get(state, state) for state in node.states], node.table, node.parents)
 
     def add_state(self, name: str, state: Any) -> BeliefNetwork:
-        """A state more, of probability 0; given it, all states of a child are as likely as each other."""
+        """Add a state of probability 0; given it, the children are uniform."""
         labels = (*self.network.states(name), state)
 
         def wider(node: Node) -> Node:
@@ -75,7 +75,7 @@ class NetworkEdits:
         return self._reshaped(name, wider, with_row)
 
     def remove_state(self, name: str, state: Any) -> BeliefNetwork:
-        """A state less; what it had is shared out over the others in proportion."""
+        """Remove a state; its probability goes to the others in proportion."""
         gone = self.network.code(name, state)
         labels = [label for place, label in enumerate(self.network.states(name)) if place != gone]
         if not labels:
@@ -92,7 +92,7 @@ class NetworkEdits:
     def _reshaped(
         self, name: str, itself: Callable[[Node], Node], as_parent: Callable[[FloatArray, int], FloatArray]
     ) -> BeliefNetwork:
-        """The node changed, and the axis that it is in the tables of its children."""
+        """Change the node, and its axis in the tables of its children."""
         nodes = []
         for node in self._nodes():
             if node.name == name:
@@ -106,7 +106,7 @@ class NetworkEdits:
 
     # -- edges --------------------------------------------------------------------------------------------------
     def add_edge(self, parent: str, child: str) -> BeliefNetwork:
-        """The child's table is the same for every state of its new parent, until another is given."""
+        """Add an edge; the child's table is the same for every state of its new parent."""
         n_states = len(self.network.states(parent))
         if parent in self.network.parents(child):
             raise ParameterError(f"there is an edge {parent} -> {child} already", fix="leave it out")
@@ -117,7 +117,7 @@ class NetworkEdits:
         return self._changed(child, repeated)
 
     def remove_edge(self, parent: str, child: str) -> BeliefNetwork:
-        """The child's table is averaged over P(parent | the child's other parents)."""
+        """Remove an edge; the child's table is averaged over P(parent | the child's other parents)."""
         if parent not in self.network.parents(child):
             raise ParameterError(f"there is no edge {parent} -> {child}", fix="name an edge of network.edges")
         return self._changed(child, lambda node: self._averaged(node, parent))
@@ -137,7 +137,7 @@ class NetworkEdits:
         return [self.network.node(name) for name in self.network]
 
     def _expanded(self, node: Node) -> Node:
-        """The node with its table as an array, whatever made it."""
+        """The node with its table as an array, expanded if it is noisy."""
         return Node(node.name, node.states, self.network.table(node.name), node.parents)
 
     def _axes(self, node: Node) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Graphs with the same independences, as one graph in which some edges have no direction (CPDAG)."""
+"""Markov equivalence classes: graphs with the same independences, as one partially directed graph (CPDAG)."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from bayeswise.foundation.directed_graph import Parents
 
 
 class EquivalenceClass:
-    """All graphs with the same independences: edges that every one of them has, and edges of either direction.
+    """A Markov equivalence class of graphs: their compelled edges, and their reversible ones.
 
-    `edge[u, v]` is an edge u -> v; one of either direction is there both ways.
+    `edge[u, v]` is an edge u -> v; a reversible edge is set both ways.
 
     >>> EquivalenceClass.of_graph([(), (), (0, 1), (2,)]).edge.astype(int).tolist()
     [[0, 0, 1, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 0]]
@@ -27,11 +27,11 @@ class EquivalenceClass:
         self._allowed = (
             np.ones_like(edge) if allowed is None else allowed
         )  # (n, n) whether an edge parent -> child is allowed
-        self.conflicts: list[tuple[int, int]] = []  # edges that tests direct both ways
+        self.conflicts: list[tuple[int, int]] = []  # edges that tests orient both ways
 
     @classmethod
     def of_graph(cls, parents: Parents) -> EquivalenceClass:
-        """The class of a graph: what its colliders force, and nothing else."""
+        """The class of a graph: its skeleton, its v-structures and the edges that these compel."""
         n = len(parents)
         graph = np.zeros((n, n), dtype=bool)
         for child, above in enumerate(parents):
@@ -53,9 +53,9 @@ class EquivalenceClass:
         allowed: BoolArray,
         fixed: BoolArray,
     ) -> EquivalenceClass:
-        """Colliders where the set that separates two nodes leaves out what is between them, the surest first.
+        """V-structures where a common neighbour is not in the separating set of two nodes, the surest first.
 
-        `allowed` and `fixed` are (n, n): whether an edge parent -> child may be there, and whether it must.
+        `allowed` and `fixed` are (n, n): whether an edge parent -> child is allowed, and whether it is required.
         """
         graphs = cls(adjacent & allowed & ~fixed.T, allowed & ~fixed.T)
         graphs.close()
@@ -63,39 +63,39 @@ class EquivalenceClass:
         for (one, other), (_, given) in surest:
             for middle in np.flatnonzero(adjacent[one] & adjacent[other]).tolist():
                 if middle not in given:
-                    graphs._point(one, middle)
-                    graphs._point(other, middle)
+                    graphs._orient(one, middle)
+                    graphs._orient(other, middle)
         graphs.close()
         return graphs
 
     @property
     def directed(self) -> list[tuple[int, int]]:
-        """(parent, child) of the edges that every graph of the class has."""
+        """(parent, child) of the compelled edges."""
         return [(int(u), int(v)) for u, v in np.argwhere(self.edge & ~self.edge.T)]
 
     @property
     def undirected(self) -> list[tuple[int, int]]:
-        """The edges of either direction, each once."""
+        """The reversible edges, each once."""
         return [(int(u), int(v)) for u, v in np.argwhere(self.edge & self.edge.T) if u < v]
 
-    def _point(self, parent: int, child: int) -> None:
+    def _orient(self, parent: int, child: int) -> None:
         if not self.edge[parent, child]:
             self.conflicts.append((parent, child))
         else:
             self.edge[child, parent] = False
 
     def close(self) -> None:
-        """Direct what follows (Meek 1995): no new collider, no cycle."""
+        """Apply Meek's rules (1995): no new v-structure, no cycle."""
         changed = True
         while changed:
             changed = False
             for u, v in self.undirected:
                 for parent, child in ((u, v), (v, u)):
-                    if self.edge[parent, child] and self.edge[child, parent] and self._follows(parent, child):
+                    if self.edge[parent, child] and self.edge[child, parent] and self._is_compelled(parent, child):
                         self.edge[child, parent] = False
                         changed = True
 
-    def _follows(self, parent: int, child: int) -> bool:
+    def _is_compelled(self, parent: int, child: int) -> bool:
         edge = self.edge
         adjacent, directed, open_ = edge | edge.T, edge & ~edge.T, edge & edge.T
         if (directed[:, parent] & ~adjacent[:, child]).any():  # else a new collider at the parent
@@ -112,11 +112,11 @@ class EquivalenceClass:
         )
 
     def member(self) -> BoolArray:
-        """A graph of the class without cycles (Dor and Tarsi); where there is none, one that is near."""
+        """A DAG of the class (Dor and Tarsi); where there is none, one close to it."""
         left, graph = self.edge.copy(), self.edge & ~self.edge.T
         nodes = set(range(len(left)))
         while nodes:
-            sink = next((node for node in sorted(nodes, reverse=True) if _may_be_last(left, node, nodes)), None)
+            sink = next((node for node in sorted(nodes, reverse=True) if _may_be_sink(left, node, nodes)), None)
             if sink is None:
                 return self._near_member()
             above = [node for node in nodes if left[node, sink]]
@@ -137,9 +137,9 @@ class EquivalenceClass:
         return tuple(f"{what} {', '.join(dict.fromkeys(about))}" for what, about in edges.items() if about)
 
     def _near_member(self) -> BoolArray:
-        """Edges that may point one way only first, then the directed ones, then the others, none closing a cycle.
+        """A DAG from edges allowed in one direction only, then the directed ones, then the others.
 
-        One that would is reversed where that is allowed, and else left out, as a conflict.
+        An edge that would close a cycle is reversed if that is allowed, and otherwise dropped as a conflict.
         """
         n = len(self.edge)
         graph, ancestors = np.zeros((n, n), dtype=bool), np.eye(n, dtype=bool)
@@ -155,8 +155,8 @@ class EquivalenceClass:
         return graph
 
 
-def _may_be_last(edge: BoolArray, node: int, nodes: Collection[int]) -> bool:
-    """Whether a node can have no child among the others without a new collider."""
+def _may_be_sink(edge: BoolArray, node: int, nodes: Collection[int]) -> bool:
+    """Whether a node can be a sink among the others without a new v-structure."""
     others = [other for other in nodes if other != node]
     if any(edge[node, other] and not edge[other, node] for other in others):
         return False

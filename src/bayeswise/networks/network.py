@@ -1,4 +1,4 @@
-"""A belief network: P(all nodes) = prod P(node | parents), a frozen value, and the questions that it answers."""
+"""A belief network: P(all nodes) = prod P(node | parents), a frozen value, and its queries."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ class BeliefNetwork(NetworkStructure):
     0.9459
     """
 
-    # -- questions --------------------------------------------------------------------------------------------
+    # -- queries ----------------------------------------------------------------------------------------------
     @cached_property
     def engine(self) -> Engine:
-        """The compiled junction trees of this network; made once, used by every question."""
+        """The compiled junction trees of this network; made once, used by every query."""
         from bayeswise.networks.inference.engine import Engine
 
         return Engine(self)
@@ -66,7 +66,7 @@ class BeliefNetwork(NetworkStructure):
     ) -> Distribution:
         """P(nodes | evidence), joint if there are several; soft evidence is {node: {state: likelihood}}.
 
-        `distributions` {node: {state: p}} are posteriors to be reached, by Jeffrey's rule. `do` {node: state}
+        `distributions` {node: {state: p}} are target posteriors of nodes, set by Jeffrey's rule. `do` {node: state}
         intervenes on nodes before anything is observed: P(nodes | do(...), evidence).
         """
         if do is not None:
@@ -80,7 +80,7 @@ class BeliefNetwork(NetworkStructure):
         return self.engine.marginals(evidence, self._soft(evidence, soft, distributions))
 
     def _soft(self, evidence: Evidence | None, soft: Soft | None, distributions: Soft | None) -> Soft | None:
-        """Soft evidence, including that under which `distributions` hold."""
+        """Soft evidence, with the likelihoods that give the target `distributions`."""
         if distributions is None:
             return soft
         targets = soft_by_node(distributions, "distribution", "probability")
@@ -128,13 +128,13 @@ class BeliefNetwork(NetworkStructure):
         soft: Soft | None = None,
         tables: Iterable[str] | None = None,
     ) -> list[Sensitivity]:
-        """P(node | evidence) as a function (a t + b) / (c t + d) of each entry t of the tables, what matters first."""
+        """P(node | evidence) as a function (a t + b) / (c t + d) of each table entry t, the largest impact first."""
         from bayeswise.networks.explaining.sensitivity import sensitivities
 
         return sensitivities(self, node, evidence, soft, tables)
 
     def explain(self, node: str, evidence: Evidence, *, state: Any = None, soft: Soft | None = None) -> NetworkAccount:
-        """The reasons for a belief in a state: the weight of each finding, alone and beside the others."""
+        """Why a state has its posterior: the weight of evidence of each finding, alone and given the others."""
         from bayeswise.networks.explaining.account import account_of
 
         return account_of(self, node, evidence, state, soft)
@@ -163,8 +163,8 @@ class BeliefNetwork(NetworkStructure):
     ) -> Estimate:
         """P(node | evidence) with standard errors, for networks too large for `query`.
 
-        `method` is "importance" (rows drawn where the evidence points), "likelihood-weighting", "gibbs", "loopy"
-        (belief propagation, no error bar), "exact", or "auto": exact if it can be, else importance sampling.
+        `method` is "importance" (adaptive importance sampling), "likelihood-weighting", "gibbs", "loopy"
+        (belief propagation, no error bar), "exact", or "auto": exact if memory allows, else importance sampling.
         """
         from bayeswise.networks.inference.estimate import answer
 
@@ -172,9 +172,9 @@ class BeliefNetwork(NetworkStructure):
 
     # -- causes and findings ----------------------------------------------------------------------------------
     def causal_effect(self, cause: str, effect: str, *, observed: Iterable[str] | None = None) -> CausalEffect:
-        """P(effect | do(cause)) beside P(effect | cause), and a set of nodes that adjusts the second to the first.
+        """P(effect | do(cause)) beside P(effect | cause), and an adjustment set that identifies the first.
 
-        `observed` are the nodes that a study could measure; all by default.
+        `observed` are the nodes that can be measured; all by default.
         """
         from bayeswise.networks.causes import causal_effect
 
@@ -183,26 +183,26 @@ class BeliefNetwork(NetworkStructure):
     def adjustment_sets(
         self, cause: str, effect: str, *, observed: Iterable[str] | None = None, front: bool = False
     ) -> list[tuple[str, ...]]:
-        """The smallest sets that meet the back-door criterion, or with `front` the front-door one; [] if none does."""
+        """The smallest sets that satisfy the back-door criterion, or the front-door one (`front`); [] if none does."""
         from bayeswise.networks.causes import adjustment_sets
 
         return adjustment_sets(self, cause, effect, observed, front=front)
 
     def conflict(self, evidence: Evidence) -> Conflict:
-        """How badly the findings go together: log2 prod P(finding) / P(all findings); above 0 they disagree."""
+        """The conflict measure of the findings: log2 prod P(finding) / P(all findings); above 0 they disagree."""
         from bayeswise.networks.explaining.findings import conflict_of
 
         return conflict_of(self, evidence)
 
     def influences(self) -> dict[tuple[str, str], float]:
-        """How far each edge moves its child's distribution, from 0 to 1, averaged over the other parents."""
+        """The strength of influence of each edge on its child, from 0 to 1, averaged over the other parents."""
         from bayeswise.networks.explaining.findings import influences
 
         return influences(self)
 
     # -- other networks from it -------------------------------------------------------------------------------
     def do(self, actions: Evidence) -> BeliefNetwork:
-        """The network after an intervention: nodes are set, and no longer depend on their parents.
+        """The network after an intervention: nodes are set and cut from their parents.
 
         >>> rain = [Node("rain", ["y", "n"], 0.2), Node("wet", ["y", "n"], {"y": 0.9, "n": 0.1}, ["rain"])]
         >>> BeliefNetwork(rain).do({"wet": "y"}).query("rain")["y"]
@@ -223,7 +223,7 @@ class BeliefNetwork(NetworkStructure):
 
     @property
     def edit(self) -> NetworkEdits:
-        """Networks with a node, a state or an edge more, less or renamed; this one stays as it is."""
+        """Edited copies: nodes, states and edges added, removed or renamed; this network does not change."""
         from bayeswise.networks.editing import NetworkEdits
 
         return NetworkEdits(self)
@@ -284,9 +284,9 @@ class BeliefNetwork(NetworkStructure):
         return read(path)
 
     def write(self, path: str | os.PathLike[str]) -> tuple[str, ...]:
-        """A file in the format of its suffix; reading it gives back the same network, to the last bit.
+        """A file in the format of its suffix; reading it gives back the same network, bit for bit.
 
-        What the format cannot hold (UAI files have no names) is returned, one text for each loss.
+        Returns a note for each thing that the format cannot store (UAI files have no names).
         """
         from bayeswise.networks.formats import write
 
@@ -299,7 +299,7 @@ class BeliefNetwork(NetworkStructure):
         save_model(self, path)
 
     def to_plain(self) -> tuple[Any, ...]:
-        """What a model file holds: the name, the nodes, and all tables one after the other, or their causes."""
+        """The content of a model file: the name, the nodes, and all tables concatenated (of noisy nodes the causes)."""
         nodes, cells = [], [np.zeros(0)]
         for place, name in enumerate(self.names):
             given = self._tables.given[place]
@@ -312,7 +312,7 @@ class BeliefNetwork(NetworkStructure):
 
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> BeliefNetwork:
-        """The inverse of `to_plain`, checked like a network that is built by hand."""
+        """The inverse of `to_plain`, checked like any new network."""
         name, nodes, cells = plain
         sizes = {node: len(states) for node, states, *_ in nodes}
         made, start = [], 0

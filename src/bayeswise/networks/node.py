@@ -1,4 +1,4 @@
-"""A node: its name, its states, its parents and its table, as one writes them down.
+"""A node: its name, its states, its parents and its table, as the user writes them.
 
 The table becomes a matrix with one row for each configuration of the parents, checked.
 """
@@ -26,7 +26,7 @@ Soft: TypeAlias = Mapping[str, Mapping[Any, float]]  # the likelihood of each st
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """P(name | parents); the table is understood once the states of the parents are known.
+    """P(name | parents); the table is parsed once the states of the parents are known.
 
     >>> Node("CampFire", ["yes", "no"], {("yes", "yes"): 0.4, ...: 0.1}, parents=["Storm", "BusTourGroup"])
     Node(CampFire | Storm, BusTourGroup: yes, no)
@@ -64,11 +64,11 @@ class Node:
         return f"Node({self.name}{given}: {listed(self.states)})"
 
 
-ROUNDING = 1e-12  # rows this close to one are left as they are, so that a file read again is the same
-TOLERANCE = 1e-6  # rows this close are renormalised, with a note; those of few digits may be as far as rounding takes
-FEWEST_DIGITS = 3  # decimals of such a row
+ROUNDING = 1e-12  # rows that sum to 1 within this are kept as they are, so that a file read again is the same
+TOLERANCE = 1e-6  # rows within this are renormalised, with a note; rounded entries may be off by their rounding
+FEWEST_DIGITS = 3  # decimals of such entries
 LARGEST_TABLE = 1 << 26
-LARGEST_WITHOUT_EXPONENT = 1e16  # of cuts: what a double holds to the unit
+LARGEST_WITHOUT_EXPONENT = 1e16  # of cuts: up to about here a double has every integer
 
 
 def table_of(node: str, states: Vocabulary, parents: Sequence[tuple[str, Vocabulary]], given: Any) -> FloatArray:
@@ -134,7 +134,7 @@ def _by_configuration(
 
 
 def configuration(levels: Sequence[Vocabulary], place: int) -> tuple[Label, ...]:
-    """The states of the parents that a row is about; the last parent changes fastest.
+    """The parent states of a row; the last parent changes fastest.
 
     >>> configuration([Vocabulary(["a", "b"]), Vocabulary([1, 2, 3])], 4)
     ('b', 2)
@@ -190,7 +190,7 @@ def _floats(node: str, row: Any, where: str) -> list[float]:
 
 
 def checked(node: str, table: FloatArray, parents: Sequence[tuple[str, Vocabulary]]) -> tuple[FloatArray, str | None]:
-    """The table with rows that sum to one, and a note where that needed a touch; anything worse is an error."""
+    """The table with rows that sum to one, and a note if rows were renormalised; larger deviations are errors."""
     levels = [vocabulary for _, vocabulary in parents]
     if not np.isfinite(table).all() or (table < 0.0).any():
         row, state = map(int, np.argwhere(~np.isfinite(table) | (table < 0.0))[0])
@@ -209,16 +209,16 @@ def checked(node: str, table: FloatArray, parents: Sequence[tuple[str, Vocabular
             f"the table of {node!r}{_given(levels, wrong)} sums to {float(total[wrong]):.12g}, not to 1",
             fix=f"correct the row {[float(p) for p in table[wrong, :8]]}",
         )
-    touched = np.where((np.abs(total - 1.0) > ROUNDING)[:, None], table / total[:, None], table)
-    n_touched = int((np.abs(total - 1.0) > ROUNDING).sum())
-    return touched, f"{node}: {n_touched} of {len(table)} rows renormalised; the worst summed to {total[worst]:.9g}"
+    renormalised = np.where((np.abs(total - 1.0) > ROUNDING)[:, None], table / total[:, None], table)
+    n_rows = int((np.abs(total - 1.0) > ROUNDING).sum())
+    return renormalised, f"{node}: {n_rows} of {len(table)} rows renormalised; the worst summed to {total[worst]:.9g}"
 
 
 def _beyond_rounding(table: FloatArray, total: FloatArray) -> int | None:
-    """The row that is farther from 1 than the rounding of its entries explains, the worst one; None if there is none.
+    """The worst row whose sum is farther from 1 than the rounding of its entries explains; None if there is none.
 
-    Rounding changes an entry by half a unit of its last digit: 0.333 three times may stand for thirds, 0.5 and 0.505
-    for nothing. The digits are those of the entry with the most decimals.
+    Rounding changes an entry by half a unit of its last digit: three times 0.333 may be thirds, 0.5 and 0.505 are a
+    mistake. The digits are those of the entry with the most decimals.
     """
     off = np.abs(total - 1.0)
     for row in np.argsort(-off, kind="stable").tolist():
@@ -231,7 +231,7 @@ def _beyond_rounding(table: FloatArray, total: FloatArray) -> int | None:
 
 
 def _decimals(number: float) -> int:
-    """How many digits stand after the point in the shortest way to write a number.
+    """The number of decimals in the shortest representation of a number.
 
     >>> _decimals(0.333333), _decimals(1.0), _decimals(2.5e-7)
     (6, 0, 8)
@@ -319,7 +319,7 @@ def interval_with(states: Sequence[Any], value: object) -> int:
 def place_of_state(states: Vocabulary, label: Any) -> int:
     """The place of a state, or of the interval that holds a number; -1 if there is none.
 
-    Files and the command line know text only: where no state equals the label, 12 and "12" are one state.
+    Files and the command line have text only: where no state equals the label, 12 and "12" are the same state.
 
     >>> place_of_state(Vocabulary([6, 12]), "12"), place_of_state(Vocabulary(["6", "12"]), 12)
     (1, 1)
@@ -342,14 +342,14 @@ def place_of_state(states: Vocabulary, label: Any) -> int:
 
 
 def _is_written(text: str, label: Any) -> bool:
-    """Whether a text is how a number or a flag is written."""
+    """Whether a text spells this number or boolean."""
     if isinstance(label, str) or is_padded(text):
         return False
     return as_label(text, label_type_of([label]), textual=True) == label_of(label)
 
 
 def is_padded(text: str) -> bool:
-    """Whether digits begin with a zero that no number needs: a name, as a postal code is.
+    """Whether digits have a leading zero, like a postal code: such a text is a name and not a number.
 
     >>> [is_padded(text) for text in ("007", "0", "0.5", "7")]
     [True, False, False, False]

@@ -1,4 +1,4 @@
-"""Pictures of a network: the graph with beliefs in its nodes, what each finding moves, a distribution as bars."""
+"""Pictures of a network: the graph with beliefs in its nodes, the weights of findings, a distribution as bars."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MOST_BARS = 30
 
 
 class FindingsDisplay(Display):
-    """The weight of each finding beside the others: to the right it speaks for the state, to the left against it."""
+    """The weight of each finding given the others: for the state to the right, against it to the left."""
 
     def __init__(self, account: NetworkAccount) -> None:
         self.account = account
@@ -110,7 +110,7 @@ class DistributionDisplay(Display):
         bare(ax, "left", grid="x")
 
 
-_MOST_CELLS = 1e7  # a notebook does not wait for more
+_MOST_CELLS = 1e7  # for the beliefs in a notebook's picture
 
 
 def picture_of(
@@ -123,7 +123,7 @@ def picture_of(
     strengths: EdgeStrengths | Mapping[tuple[str, str], float] | None = None,
     by: str | None = None,
 ) -> Picture:
-    """All nodes or some, with the edges between them; where exact beliefs need too much memory, without them."""
+    """All nodes or some, with the edges between them; without beliefs where exact ones need too much memory."""
     shown = list(
         network.names if nodes is None else dict.fromkeys(network.names[network.place(n)] for n in names_of(nodes))
     )
@@ -132,7 +132,7 @@ def picture_of(
         try:
             marginals = network.marginals(evidence, soft=soft)
         except TooLargeError:
-            title = f"{title or network.name} (too entangled for exact beliefs)"
+            title = f"{title or network.name} (too large for exact beliefs)"
     seen = {name: network.states(name)[network.code(name, state)] for name, state in (evidence or {}).items()}
     drawn = [_node(name, marginals.get(name), seen, soft or {}) for name in shown]
     kept = set(shown)
@@ -153,7 +153,8 @@ def _node(name: str, belief: Distribution | None, seen: Mapping[str, Any], soft:
 
 
 def picture_of_mixed(network: MixedNetwork, evidence: Evidence | None, title: str) -> Picture:
-    """All nodes: bars for states, mean and standard deviation for numbers; without beliefs where these are too much."""
+    """All nodes: bars for states, mean and standard deviation for numbers; without beliefs where exact ones need too
+    much memory."""
     from bayeswise.networks.inference.distribution import Distribution
 
     seen = dict(evidence or {})
@@ -161,7 +162,7 @@ def picture_of_mixed(network: MixedNetwork, evidence: Evidence | None, title: st
         beliefs = network.marginals(evidence)
     except TooLargeError:
         beliefs = {}
-        title = f"{title or network.name} (too entangled for exact beliefs)"
+        title = f"{title or network.name} (too large for exact beliefs)"
     drawn = []
     for name in network:
         belief = beliefs.get(name)
@@ -176,14 +177,14 @@ def picture_of_mixed(network: MixedNetwork, evidence: Evidence | None, title: st
 
 
 def notebook_html(network: BeliefNetwork) -> str:
-    """What a notebook shows of a network: its picture where that can be read, with beliefs that are there at once."""
+    """What a notebook shows: the picture if it is legible, with beliefs if they are fast to compute."""
     if len(network) > MOST_NODES:
         return fragment(text_block(repr(network)))
     try:
-        soon = network.engine.n_cells() <= _MOST_CELLS
+        is_fast = network.engine.n_cells() <= _MOST_CELLS
     except TooLargeError:
-        soon = False
-    return fragment(picture(picture_of(network, beliefs=soon).svg()))
+        is_fast = False
+    return fragment(picture(picture_of(network, beliefs=is_fast).svg()))
 
 
 Edge = tuple[str, str]
@@ -200,7 +201,7 @@ _BAR = 20
 def widths_of(
     strengths: EdgeStrengths | Mapping[Edge, float], edges: Iterable[Edge], by: str | None = None
 ) -> tuple[dict[Edge, Width], Legend]:
-    """How wide each edge is drawn: shares as they are, other numbers by the square root of their share of the largest.
+    """The width of each edge: shares as they are, other numbers by the square root of their ratio to the largest.
 
     `by` chooses one of the MEASURES of learned strengths; by default the first that was measured.
 

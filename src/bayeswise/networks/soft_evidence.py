@@ -1,8 +1,8 @@
 """Soft evidence: a likelihood for each state of a node, in a call or in a cell of a table, `yes=0.7;no=0.3`.
 
-Or a target distribution of the node, from which all else follows (Jeffrey's rule): for one node P'(x) = sum_s q(s)
-P(x | s). For several, each is fitted in turn until all hold at once (iterative proportional fitting); the result is the
-distribution with these marginals that is nearest to the network.
+Or a target distribution of a node (Jeffrey's rule): P'(x) = sum_s q(s) P(x | s). Several are fitted in turn until all
+hold at once (iterative proportional fitting); the result is the distribution with these marginals that is closest to
+the network in KL divergence.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 def likelihood_of(
     states: Vocabulary, given: Iterable[tuple[Any, Any]], what: str, error: type[BayeswiseError] = ParameterError
 ) -> FloatArray:
-    """(n_states,) one number from 0 on for each state of a node.
+    """(n_states,) a non-negative number for each state of a node.
 
     >>> likelihood_of(Vocabulary(["yes", "no"]), [("no", 0.2), ("yes", 1)], "the soft evidence on 'wet'").tolist()
     [1.0, 0.2]
@@ -80,7 +80,7 @@ def parsed_cell(cell: Label) -> list[tuple[str, float]] | None:
 
 
 def _parts(cell: str) -> list[str]:
-    """What stands between semicolons; one at the end ends the last part."""
+    """The parts between semicolons; a trailing semicolon is ignored."""
     return [part.strip() for part in cell.strip().removesuffix(";").split(";")]
 
 
@@ -102,7 +102,7 @@ def no_soft_cells(sizes: Iterable[int]) -> list[FloatArray]:
 
 @dataclass(frozen=True)
 class SoftCells:
-    """Which cells of rows have a likelihood in the place of a state, and which one."""
+    """Which cells of rows have a likelihood instead of a state, and which one."""
 
     places: CodeArray  # (n_rows, n_columns) the number of its likelihood among those of the column, -1: no soft cell
     likelihoods: Sequence[FloatArray]  # by column, (n_likelihoods, n_states)
@@ -116,12 +116,12 @@ class SoftCells:
 
 
 def is_soft(cell: Label, states: Collection[Any]) -> bool:
-    """Whether a cell holds likelihoods; one that is among the states that were given is this state."""
+    """Whether a cell holds likelihoods; a cell that equals a given state is that state."""
     return parsed_cell(cell) is not None and cell not in states
 
 
 def refuse_soft(name: str, levels: Sequence[Label], states: Collection[Any]) -> None:
-    """Cells that are counted have a state."""
+    """Refuse soft cells where cells are counted."""
     cell = next((level for level in levels if is_soft(level, states)), None)
     if cell is not None:
         raise SchemaError(
@@ -133,15 +133,15 @@ def refuse_soft(name: str, levels: Sequence[Label], states: Collection[Any]) -> 
 class Separated(NamedTuple):
     """A column of labels without its soft cells."""
 
-    levels: list[Label]  # the `n_named` last ones are those that only soft cells name
+    levels: list[Label]  # the last `n_named` occur in soft cells only
     cells: CodeArray  # codes of these, -1 where a cell is missing or soft
     n_named: int
     places: CodeArray  # the number of each soft cell's likelihood, -1 for other cells
-    written: list[Label]  # the likelihoods, as they are written
+    written: list[Label]  # the text of each soft cell
 
 
 def separated(levels: Sequence[Label], cells: CodeArray, states: Collection[Any] = ()) -> Separated:
-    """The labels of a column apart from its soft cells; what no cell has any more names no state.
+    """The labels of a column, and its soft cells apart; labels without a cell define no states.
 
     >>> separated(["a", "a=1;b=2"], np.array([1, 0], dtype=np.int32))[:3]
     (['a', 'b'], array([-1,  0], dtype=int32), 1)
@@ -159,7 +159,7 @@ def separated(levels: Sequence[Label], cells: CodeArray, states: Collection[Any]
     return Separated([*known, *new], code[cells], len(new), number[cells], [levels[place] for place in kept])
 
 
-# -- distributions that should hold -------------------------------------------------------------------------------
+# -- target distributions -----------------------------------------------------------------------------------------
 
 
 _CLOSE = 1e-13
@@ -199,7 +199,7 @@ def likelihoods_for(
 def _fitted(
     name: str, states: tuple[Any, ...], likelihood: dict[Any, float], now: FloatArray, target: FloatArray
 ) -> dict[Any, float]:
-    """Likelihoods times target / current probability; what is impossible cannot become possible."""
+    """Likelihoods times target / current probability; an impossible state cannot become possible."""
     for state, p, q in zip(states, now, target, strict=True):
         if p == 0.0 and q > 0.0:
             raise ImpossibleEvidenceError(

@@ -101,7 +101,7 @@ class NamedGraph:
     def place(self, name: str) -> int:
         """The position of a node, or an error that guesses what was meant."""
         if not isinstance(name, str):
-            raise ParameterError(f"a node has a text for a name; found {name!r:.80}", fix=guess("", self.names))
+            raise ParameterError(f"the name of a node is a string; found {name!r:.80}", fix=guess("", self.names))
         refuse_unknown(name, self._places, "the network has no node")
         return self._places[name]
 
@@ -115,7 +115,7 @@ class NamedGraph:
         return tuple(child for child, above in zip(self.names, self._parents, strict=True) if place in above)
 
     def markov_blanket(self, name: str) -> tuple[str, ...]:
-        """Parents, children and the children's other parents; given these, no other node matters.
+        """Parents, children and the children's other parents; given these, the node is independent of all others.
 
         >>> NamedGraph([("a", []), ("b", ["a"])]).markov_blanket("a")
         ('b',)
@@ -124,7 +124,7 @@ class NamedGraph:
         return tuple(self.names[place] for place in sorted(found))
 
     def equivalence_class(self) -> tuple[tuple[tuple[str, str], ...], tuple[tuple[str, str], ...]]:
-        """Edges that all graphs of the same independences share, and those that may point either way (CPDAG).
+        """The CPDAG: edges that all Markov equivalent graphs share, and those that may point either way.
 
         >>> NamedGraph([("a", []), ("b", ["a"])]).equivalence_class()
         ((), (('a', 'b'),))
@@ -145,7 +145,7 @@ class NamedGraph:
         *,
         soft: Iterable[str] = (),
     ) -> bool:
-        """Whether the two sides are independent once `given` is known, whatever their tables.
+        """Whether `given` d-separates the two sides, so that they are independent under any tables.
 
         `soft` are nodes with soft evidence: they open colliders as observed ones do, and block nothing.
         """
@@ -153,9 +153,9 @@ class NamedGraph:
         return graph.d_separated(self._parents, *sides)
 
     def d_connected(self, node: str, given: Iterable[str] = (), *, soft: Iterable[str] = ()) -> tuple[str, ...]:
-        """The other nodes that are not d-separated from a node once `given` is known."""
-        known, hinted = ([self.place(name) for name in names_of(names)] for names in (given, soft))
-        found = graph.reachable(self._parents, [self.place(node)], known, hinted) - {self.place(node)}
+        """The other nodes that are d-connected to a node given `given`."""
+        observed, uncertain = ([self.place(name) for name in names_of(names)] for names in (given, soft))
+        found = graph.reachable(self._parents, [self.place(node)], observed, uncertain) - {self.place(node)}
         return tuple(name for place, name in enumerate(self.names) if place in found)
 
 
@@ -193,7 +193,7 @@ class NetworkStructure(NamedGraph):
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers are free: rows times states minus one."""
+        """The number of free parameters: rows times states minus one."""
         return sum(
             given.n_parameters if isinstance(given, NoisyMax) else len(given) * (given.shape[1] - 1)
             for given in self._tables.given
@@ -209,7 +209,7 @@ class NetworkStructure(NamedGraph):
         return table
 
     def node(self, name: str) -> Node:
-        """The node as it can be written down again."""
+        """The node, from which the network can be built again."""
         place = self.place(name)
         return Node(name, self._states[place], self._tables.given[place], self.parents(name))
 
@@ -222,7 +222,7 @@ class NetworkStructure(NamedGraph):
 
 def _nodes(nodes: Iterable[Node] | Mapping[str, Mapping[str, Any]]) -> list[Node]:
     if isinstance(nodes, Mapping):
-        return [_written(name, parts) for name, parts in nodes.items()]
+        return [_from_mapping(name, parts) for name, parts in nodes.items()]
     if not isinstance(nodes, Iterable):
         raise NetworkError(f"a network is made of nodes; found {nodes!r:.80}", fix="give a list of them")
     given = list(nodes)
@@ -232,8 +232,8 @@ def _nodes(nodes: Iterable[Node] | Mapping[str, Mapping[str, Any]]) -> list[Node
     return given
 
 
-def _written(name: str, parts: Any) -> Node:
-    """A node of a mapping {name: {"states": ..., "table": ..., "parents": ...}}."""
+def _from_mapping(name: str, parts: Any) -> Node:
+    """A node of {name: {"states": ..., "table": ..., "parents": ...}}."""
     allowed = ("states", "table", "parents")
     if not isinstance(parts, Mapping) or not {"states", "table"} <= set(parts) <= set(allowed):
         raise NetworkError(

@@ -184,7 +184,7 @@ def test_a_notebook_does_not_wait_for_beliefs_that_take_long() -> None:
     network.engine.memory_limit = 1 << 20
     assert "50.0 %" in network.picture(nodes=names[:3]).svg()  # one by one they fit
     observed = {f"{a}{b}": "a" for a, b in pairs}
-    assert "too entangled" in network.picture(observed, nodes=names[:3]).svg()
+    assert "too large for exact beliefs" in network.picture(observed, nodes=names[:3]).svg()
 
 
 def test_an_answer_draws_itself_in_a_notebook() -> None:

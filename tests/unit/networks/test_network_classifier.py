@@ -82,7 +82,7 @@ def test_the_schema_says_where_a_number_is_cut(patients: Any) -> None:
     assert len(model.cuts["age"]) >= 1
     assert model.cuts["noise"] == ()
     assert f"{model.cuts['age'][0]:.4g}" in model.schema["age"].reason
-    assert model.schema["noise"].reason == "not cut: no cut is worth its bits"
+    assert model.schema["noise"].reason == "not cut: no cut shortens the description"
     first, *_ = model.network.states("age")
     assert first == f"< {model.cuts['age'][0]:.4g}"
 

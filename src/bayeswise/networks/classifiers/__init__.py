@@ -1,15 +1,15 @@
 """Classifiers over any table as belief networks: naive Bayes, trees, averages of them, and any graph.
 
 learning.py           from a table to a model
-coding.py             every column as a few levels
+coding.py             discretised columns
 counted.py            the counts behind the tables
-em.py                 the same by EM, where cells are missing
-column_graph.py       which columns a column depends on: trees and k-dependence from pair counts given the class
-superparents.py       the average over one-dependence networks
-superparent_pairs.py  the average over two-dependence networks
+em.py                 expected counts by EM, where cells are missing
+column_graph.py       the parents of columns: trees and k-dependence from pair counts given the class
+superparents.py       the average over one-dependence networks (AODE)
+superparent_pairs.py  the average over two-dependence networks (A2DE)
 graph_scores.py       the log joint of rows under one graph
 model.py              the fitted model, and its account of a row
-left_out.py           each row under the model that never saw it
+left_out.py           leave-one-out predictions of learned rows
 """
 
 from __future__ import annotations

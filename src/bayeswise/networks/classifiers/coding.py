@@ -1,4 +1,4 @@
-"""Every column as a few levels: numbers by their cuts, a missing cell as a level if the schema has it so."""
+"""Discretised columns: numbers by their cuts, missing cells as a level of their own if the schema says so."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bayeswise.tables.schema.notes import no_column
 from bayeswise.tables.schema.schema import Schema
 
 MISSING_LEVEL = "(missing)"
-_CELLS_WORTH_A_THREAD = 1 << 14  # to call a helper takes longer than to cut a few
+_CELLS_WORTH_A_THREAD = 1 << 14  # fewer are cut faster than a thread is started
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Coding:
 
     @cached_property
     def declared(self) -> tuple[Vocabulary | None, ...]:
-        """The levels of each column that stay though no row shows them."""
+        """The levels of each column that are kept even if no row has them."""
         return tuple(self._declared(self.schema[name]) for name in self.columns)
 
     def _declared(self, column: Column) -> Vocabulary | None:
@@ -85,7 +85,7 @@ class Coding:
 
     @cached_property
     def is_plain(self) -> bool:
-        """Whether batches are coded as they come."""
+        """Whether batches are coded already."""
         return not self.schema.numbers and all(self.schema[name].missing != "level" for name in self.columns)
 
     def batch(self, batch: Batch) -> Batch:
@@ -187,5 +187,5 @@ def with_cuts(schema: Schema, cuts: Mapping[str, tuple[float, ...]]) -> Schema:
 
 def _reason(cuts: Sequence[float]) -> str:
     if not len(cuts):
-        return "not cut: no cut is worth its bits"
+        return "not cut: no cut shortens the description"
     return f"cut at {', '.join(cut_texts(cuts))}"

@@ -1,7 +1,7 @@
-"""Which columns a column depends on, beside the class: a graph, the tree of most information, and k-dependence.
+"""The parents of columns besides the class: a graph, the tree of most information, and k-dependence.
 
-Each takes one matrix of information for every requested model, so that the structures of a thousand models,
-each of which never saw one row, are found together.
+Both searches take one matrix of information per model, so that the structures of a thousand leave-one-out models are
+found together.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ class Graph:
         return np.array([above[0] if above else -1 for above in self.parents], dtype=np.int64)
 
 
-_DIGITS = 12  # information closer than this is equal: the order of summing decides nothing
+_DIGITS = 12  # information is rounded, so that the order of summation does not break ties
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ class Information:
         return _per_row(self._excess_of_class, self.of_columns[1])
 
     def without(self, codes: CodeArray, groups: CodeArray, weights: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """(n_rows, n_columns, n_columns) and (n_rows, n_columns): both kinds of information had each row never been."""
+        """(n_rows, n_columns, n_columns) and (n_rows, n_columns): both kinds of information without each row."""
         here = codes >= 0
         slot = self.table.starts + np.where(here, codes, 0)  # (n_rows, n_columns)
         columns = np.arange(codes.shape[1])
@@ -169,7 +169,7 @@ class Information:
 
 
 class Fall:
-    """By how much n log n falls in the cells of a table when weights go; one weight for all is computed once."""
+    """The decrease of n log n in the cells of a table when weights are removed; computed once for equal weights."""
 
     def __init__(self, table: FloatArray) -> None:
         self.table = table
@@ -237,9 +237,9 @@ def k_parents(between: FloatArray, about_class: FloatArray, k: int) -> IntArray:
     rank = np.empty_like(order)
     np.put_along_axis(rank, order, np.broadcast_to(np.arange(n_columns), order.shape), axis=1)
     earlier = rank[:, None, :] < rank[:, :, None]  # [model, column, other]
-    worth = np.where(earlier & (between > 0.0), between, 0.0)
-    chosen = np.argsort(-worth, axis=2, kind="stable")[:, :, :k]
-    kept = np.take_along_axis(worth, chosen, axis=2) > 0.0
+    information = np.where(earlier & (between > 0.0), between, 0.0)
+    chosen = np.argsort(-information, axis=2, kind="stable")[:, :, :k]
+    kept = np.take_along_axis(information, chosen, axis=2) > 0.0
     parents = np.full((n_models, n_columns, k), -1, dtype=np.int64)
     parents[:, :, : chosen.shape[2]] = np.where(kept, chosen, -1)
     return parents

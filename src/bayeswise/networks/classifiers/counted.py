@@ -25,7 +25,7 @@ COLUMNS, PAIRS, ABOVE_CLASS, INCOMPLETE = "columns", "pairs", "above the class",
 
 
 def request_of(coding: Coding, needs: Needs, graph: Graph | None, with_missing: bool = False) -> Request:
-    """What the tables of a structure need of coded rows; EM needs the rows with missing values, too."""
+    """The counts that the tables of a structure need; EM needs the rows with missing values, too."""
     if with_missing:
         rows = ColumnStatistic("categories", coding.columns, _counter(RowsWithMissing, coding.declared))
         return request_of(coding, needs, graph) | Request({INCOMPLETE: rows})
@@ -177,7 +177,7 @@ class Counted:
 
 
 def _over(counts: JointCounts, scope: Sequence[int], levels: Sequence[Vocabulary]) -> FloatArray:
-    """A row with a missing value in the family may show a level that the family never saw."""
+    """The counts over all levels of the columns; some may occur only in rows where the family has a missing value."""
     return counts._weight_over(tuple(levels[place] for place in scope)).to_floats()
 
 
@@ -193,7 +193,7 @@ def pseudo_rows_of(prior: str, smoothing: float, n_levels: int, n_configurations
 
 
 def log_shares(counts: FloatArray, pseudo_count: float) -> FloatArray:
-    """(..., n_levels) log p(level): the posterior mean under a Dirichlet prior, uniform where nothing is known.
+    """(..., n_levels) log p(level): the posterior mean under a Dirichlet prior, uniform where there are no counts.
 
     >>> np.exp(log_shares(np.array([[3.0, 1.0], [0.0, 0.0]]), 0.0)).round(12).tolist()
     [[0.75, 0.25], [0.5, 0.5]]
@@ -203,14 +203,14 @@ def log_shares(counts: FloatArray, pseudo_count: float) -> FloatArray:
 
 
 def log_unseen(counts: FloatArray, pseudo_count: float) -> FloatArray:
-    """(..., 1) log p(a level that no row showed): as if the column had one more level, with its own pseudo-counts."""
+    """(..., 1) log p(unseen level): as if the column had one more level, with its own pseudo-counts."""
     n_levels = counts.shape[-1] + 1
     total = counts.sum(axis=-1, keepdims=True) + pseudo_count * n_levels
     return log_ratio(np.full(total.shape, pseudo_count), total, n_levels)
 
 
 def log_ratio(above: FloatArray, below: FloatArray, n_levels: int | IntArray) -> FloatArray:
-    """log above - log below; where nothing is known, levels have equal shares."""
+    """log above - log below; where there are no counts, levels have equal shares."""
     known = below > 0.0
     safe = np.where(known, below, 1.0)
     return np.where(known, log(above) - np.log(safe), -np.log(np.maximum(n_levels, 1)))
@@ -222,6 +222,6 @@ def with_unseen(counts: FloatArray, pseudo_count: float) -> FloatArray:
 
 
 def with_unseen_parent(counts: FloatArray, pseudo_count: float) -> FloatArray:
-    """(n_states, n_above + 1, n_levels + 1): the last configuration of the parent is a level that no row showed."""
+    """(n_states, n_above + 1, n_levels + 1): the last configuration of the parent is an unseen level."""
     nothing = np.zeros((counts.shape[0], 1, counts.shape[2]))
     return with_unseen(np.concatenate([counts, nothing], axis=1), pseudo_count)

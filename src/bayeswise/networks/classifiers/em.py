@@ -1,7 +1,7 @@
-"""The counts behind a classifier by EM: what rows with missing cells let us expect of each table.
+"""The counts behind a classifier by EM: expected counts of each table, with the rows that have missing cells.
 
 EM depends on the counts and on the distinct rows with missing values, so a model that keeps both merges and forgets
-exactly, and its tables are estimated again. It begins at the tables of the cells that are there.
+exactly, and its tables are estimated again. It starts from the tables of the present cells.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from bayeswise.networks.learning.em.incomplete import IncompleteRows, Layout
 from bayeswise.statistics import RowsWithMissing
 from bayeswise.tables.schema.labels import Vocabulary
 
-_TOLERANCE = 1e-9  # of the objective: less than that a last step gains
+_TOLERANCE = 1e-9  # of the objective: the last step gains less
 _MOST_STEPS = 2_000
 
 
 def completed(
     counted: Counted, incomplete: RowsWithMissing, graph: Graph, settings: NetworkSettings, class_weight: FloatArray
 ) -> Counted:
-    """Counts in which each family has the weight of all rows: that of missing cells as the tables expect it."""
+    """Counts in which each family has the weight of all rows, with expected counts for missing cells."""
     if not len(incomplete.cells):
         return counted
     shape = _Shape(counted, graph, len(class_weight))
@@ -43,7 +43,7 @@ def completed(
 
 
 def _rows(incomplete: RowsWithMissing, counted: Counted, n_states: int) -> CodedRows:
-    """The rows with missing values, the class last; each once for each class that it was seen in."""
+    """The distinct rows with missing values, once for each of their classes; the class is the last column."""
     codes, weight = incomplete.over(counted.levels), incomplete.weight.to_floats()
     state, row = np.nonzero(weight)
     states = [Vocabulary(range(max(int(size), 1))) for size in counted.sizes]
@@ -53,7 +53,7 @@ def _rows(incomplete: RowsWithMissing, counted: Counted, n_states: int) -> Coded
 
 
 class _Shape:
-    """The tables of a graph one after the other; the class is the last node, and the first parent of a column."""
+    """The tables of a graph concatenated; the class is the last node, and the first parent of a column."""
 
     def __init__(self, counted: Counted, graph: Graph, n_states: int) -> None:
         self.graph, self.sizes = graph, tuple(int(size) for size in counted.sizes)
@@ -65,7 +65,7 @@ class _Shape:
         self.layout = Layout((*(max(size, 1) for size in self.sizes), n_states), (*above, graph.class_parents))
 
     def flat(self, counted: Counted, class_weight: FloatArray) -> FloatArray:
-        """The counts of the cells that are there."""
+        """The counts of the present cells."""
         flat = np.zeros(self.layout.starts[-1])
         *tables, of_class = self.layout.tables(flat)
         for column, table in enumerate(tables):
@@ -78,7 +78,7 @@ class _Shape:
         return flat
 
     def pseudo_counts(self, settings: NetworkSettings) -> FloatArray:
-        """What the prior adds to each cell; the class by itself has none."""
+        """The pseudo-counts of each cell; a class without parents has none."""
         flat = np.zeros(self.layout.starts[-1])
         for node, table in enumerate(self.layout.tables(flat)):
             if node < len(self.sizes) or self.graph.class_parents:
@@ -86,7 +86,7 @@ class _Shape:
         return flat
 
     def counted(self, counted: Counted, flat: FloatArray) -> Counted:
-        """The counts with the expected ones in place of those of the families."""
+        """The counts, with expected ones for the families."""
         *tables, of_class = self.layout.tables(flat)
         families = tuple(self._family(column, table) for column, table in enumerate(tables))
         sizes = [self.layout.sizes[place] for place in self.graph.class_parents]

@@ -1,7 +1,7 @@
 """The log joint of rows under one graph: log p(state) + sum of log p(cell | parents, state), missing cells summed out.
 
-A forest of columns is answered by messages along its trees, all in log space; any other graph by its tables where a row
-has every cell, and by the junction tree of its network where it does not.
+A forest of columns is scored by message passing along its trees, in log space; any other graph by its tables where a
+row is complete, and by a junction tree where it is not.
 """
 
 from __future__ import annotations
@@ -70,27 +70,27 @@ class FamilyTable:
 def change_of_share(
     count: FloatArray, total: FloatArray, gone: FloatArray, pseudo_count: float, n_levels: int
 ) -> FloatArray:
-    """log of a share after minus log of it before, when a weight leaves a cell."""
+    """The change of the log of a share when a weight is removed from its cell."""
     before = log(count + pseudo_count) - log(total + pseudo_count * n_levels)
     after = log_ratio(without(count, gone) + pseudo_count, without(total, gone) + pseudo_count * n_levels, n_levels)
     return np.asarray(after - before)
 
 
 def _with_rows(counts: FloatArray) -> FloatArray:
-    """A parent that shows no level any more counts as one of a single level."""
+    """A parent that has no level left counts as one of a single level."""
     shape = [max(size, 1) for size in counts.shape[:-1]]
     return np.zeros((*shape, counts.shape[-1])) if 0 in counts.shape[:-1] else counts
 
 
 def without(weight: FloatArray, gone: FloatArray) -> FloatArray:
-    """A difference of weights that is zero where only rounding is left."""
+    """weight - gone, and 0 where only rounding error is left."""
     left = weight - gone
     return np.where(left <= _ROUNDING * weight, 0.0, left)
 
 
 @dataclass(frozen=True, eq=False)
 class GraphScores:
-    """One graph with the tables that go with its counts."""
+    """One graph with the tables of its counts."""
 
     graph: Graph
     counted: Counted
@@ -126,7 +126,7 @@ class GraphScores:
 
     # -- rows -------------------------------------------------------------------------------------------------
     def log_joint(self, codes: CodeArray) -> FloatArray:
-        """(n_rows, n_states); -1 is summed out, -2 is a level that no row showed."""
+        """(n_rows, n_states); -1 is summed out, -2 is an unseen level."""
         return self._of_forest(codes) if self.graph.is_forest else self._of_any(codes)
 
     def _of_forest(self, codes: CodeArray) -> FloatArray:
@@ -145,7 +145,7 @@ class GraphScores:
     def tables(self) -> list[FloatArray]:
         """log p(level | parent, state) of each column of a forest, (n_states, n_above + 1 or 1, n_levels + 1).
 
-        The last place is a level that no row showed; a column without a parent has one row.
+        The last place is for unseen levels; a column without a parent has one row.
         """
         return [
             with_unseen_parent(family.counts, family.pseudo_count)
@@ -162,7 +162,7 @@ class GraphScores:
         return starts, np.concatenate(tables)
 
     def _of_any(self, codes: CodeArray) -> FloatArray:
-        """An unseen level is taken for missing: no table of such a graph has a place for it."""
+        """An unseen level is treated as missing: the tables of such a graph have no slot for it."""
         incomplete = (codes < 0).any(axis=1)
         if not incomplete.any():
             return self._of_whole(codes)
@@ -184,7 +184,7 @@ class GraphScores:
         return np.asarray(self.of_class.log_table[0][index])
 
     def _summed_out(self, codes: CodeArray) -> FloatArray:
-        from bayeswise.networks.inference.row_posteriors import posterior_and_evidence  # late: whole rows need none
+        from bayeswise.networks.inference.row_posteriors import posterior_and_evidence  # late: complete rows need none
 
         columns = list(range(codes.shape[1]))
         posterior, log_evidence = posterior_and_evidence(self.plain_network, len(columns), columns, codes)
@@ -201,7 +201,7 @@ class GraphScores:
     def network(
         self, names: list[str], levels: tuple[Vocabulary, ...], target: str, classes: Vocabulary
     ) -> BeliefNetwork:
-        """The same tables under names of columns and states; a column that showed no level has one for that."""
+        """The same tables with names of columns and states; a column without levels gets a single one."""
         from bayeswise.networks.network import BeliefNetwork  # late: rows are scored without one
 
         nodes = []
@@ -220,7 +220,7 @@ class GraphScores:
         return BeliefNetwork(nodes)
 
     def n_free_parameters(self) -> int:
-        """Those of the tables, and of a counted prior."""
+        """Those of the tables, and of an estimated class prior."""
         families = self.families if self.of_class is None else (*self.families, self.of_class)
         shapes = [each.counts.shape for each in families]
         counted_prior = self.of_class is None and self.settings.class_prior is None
@@ -229,16 +229,16 @@ class GraphScores:
 
     # -- rows left out ----------------------------------------------------------------------------------------
     def left_out(self, codes: CodeArray, groups: CodeArray, weights: FloatArray, log_prior: FloatArray) -> FloatArray:
-        """(n_rows, n_states) the log joint of each row, had it never been counted; NaN where that needs a refit.
+        """(n_rows, n_states) the leave-one-out log joint of each row; NaN where that needs a refit.
 
-        A row with a missing value is in no table that the value is summed out of, so only cells that are there change.
+        A row is counted only in families in which it has no missing value, so only these change.
         """
         rows = np.arange(len(codes))
         joint = self.log_joint(codes)
         if self.of_class is None:
             joint = joint - np.where(np.isneginf(self.log_prior), 0.0, self.log_prior) + log_prior
         else:
-            with np.errstate(invalid="ignore"):  # what was impossible and no longer is: NaN, to be refitted
+            with np.errstate(invalid="ignore"):  # NaN where a state is no longer impossible
                 joint += self._change_of_class(self.of_class, codes, groups, weights)
         for family in self.families:
             if family.by_class:

@@ -1,4 +1,4 @@
-"""From a table to a fitted network classifier: look, cut the numbers, find a graph if counts cannot, sweep once."""
+"""From a table to a fitted network classifier: infer a schema, cut the numbers, find a graph if needed, count."""
 
 from __future__ import annotations
 
@@ -42,16 +42,16 @@ def learned_network(
     progress: Callable[[int], None] | None = None,
     **overrides: Any,
 ) -> tuple[NetworkClassifierModel, Report]:
-    """A network classifier of any table, and what was met on the way: invalid values, rows without a target.
+    """A network classifier of any table, and a report of invalid values and rows without a target.
 
     `cuts` are given cuts of number columns; the others are found by description length. Options of columns are those of
     `bw.fit`, and missing="em" finds the tables by EM; the other options are those of `NetworkSettings`.
     """
-    about_columns, about_beliefs = divided(overrides)
+    about_columns, about_model = divided(overrides)
     if "missing" in about_columns:
         about_columns["missing"], by_em = divided_missing(about_columns["missing"])
-        about_beliefs |= by_em
-    settings = NetworkSettings().changed(**about_beliefs)
+        about_model |= by_em
+    settings = NetworkSettings().changed(**about_model)
     source = open_like(table, schema)
     columns = schema_for(source, target, schema, about_columns)
     check_declared(settings.class_prior, columns)
@@ -91,9 +91,9 @@ def prepared(
     counted: Counting | None = None,
     learned: Iterable[Batch] = (),
 ) -> NetworkClassifierModel:
-    """The model of no rows, with the cuts and the graph found in encoded rows: a sweep for each if need be.
+    """The model without rows, with the cuts and the graph found in encoded rows: a sweep for each if needed.
 
-    `counted` answers requests about all rows where these rows are. `learned` are rows that it has learned at once.
+    `counted` answers requests about all rows where these rows are. `learned` are rows that it learns right away.
     """
     given = {name: tuple(float(cut) for cut in found) for name, found in (cuts or {}).items()}
     missing = [name for name in schema.numbers if name not in given]
@@ -160,7 +160,7 @@ def _climbed(coded: Iterator[Batch], coding: Coding, settings: NetworkSettings) 
 
 
 def _gathered(coded: Iterator[Batch], coding: Coding, target: str) -> CodedRows:
-    """All rows with a class in common codes, the class last; for the search a missing cell is a state of its own."""
+    """All rows with a class in common codes, the class last; in the search a missing cell is a state of its own."""
     parts: list[CodeArray] = []
     weights: list[FloatArray | None] = []
     known = [each or Vocabulary() for each in (*coding.declared, None)]
@@ -187,7 +187,7 @@ def _gathered(coded: Iterator[Batch], coding: Coding, target: str) -> CodedRows:
 
 
 def _translated(codes: CodeArray, vocabularies: Sequence[Vocabulary], known: Sequence[Vocabulary]) -> CodeArray:
-    """The codes of one batch as positions in what is known by now; -1 stays."""
+    """The codes of one batch as positions in the known levels; -1 stays."""
     columns = [
         np.append(new.positions_in(mine), -1)[codes[:, place]]
         for place, (mine, new) in enumerate(zip(known, vocabularies, strict=True))

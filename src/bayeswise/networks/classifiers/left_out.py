@@ -1,4 +1,4 @@
-"""Each learned row under the model that never saw it: counts less the row, and the structure chosen again."""
+"""Leave-one-out predictions of learned rows: counts without the row, and the structure selected again."""
 
 from __future__ import annotations
 
@@ -25,61 +25,61 @@ _BLOCK_CELLS = 1 << 20
 
 
 def log_joint_left_out(model: NetworkClassifierModel, batch: Batch) -> FloatArray:
-    """(n_rows, n_states); a row that takes a class or a level with it is a real refit, equal ones only once."""
+    """(n_rows, n_states); for a row that alone has a class or a level the model is refitted, once for equal rows."""
     groups = model.groups_of(batch)
     weights = batch.row_weights
     codes = model.codes(batch)
     class_weight = np.broadcast_to(model.class_weight, (batch.n_rows, len(model.classes))).copy()
     rows = np.arange(batch.n_rows)
     class_weight[rows, groups] = without(class_weight[rows, groups], weights)
-    takes = _takes_a_class(model, class_weight) | _takes_a_level(model, codes, weights)
-    takes |= model.expected is not model.counted  # EM goes another way without the row
+    refits = _removes_a_class(model, class_weight) | _removes_a_level(model, codes, weights)
+    refits |= model.expected is not model.counted  # without the row EM finds other tables
     joint = np.empty(class_weight.shape)
-    for chosen in _blocks(model, np.flatnonzero(~takes)):
+    for chosen in _blocks(model, np.flatnonzero(~refits)):
         log_prior = model.log_prior_of(class_weight[chosen])
         joint[chosen] = _of_block(model, codes[chosen], groups[chosen], weights[chosen], log_prior)
-    takes[~takes] = np.isnan(joint[~takes]).any(axis=1)
-    if takes.any():
-        keys = np.column_stack([codes, groups, weights])[takes]
-        joint[takes] = _refitted(model, batch, np.flatnonzero(takes), keys)
+    refits[~refits] = np.isnan(joint[~refits]).any(axis=1)
+    if refits.any():
+        keys = np.column_stack([codes, groups, weights])[refits]
+        joint[refits] = _refitted(model, batch, np.flatnonzero(refits), keys)
     return joint
 
 
-def _takes_a_class(model: NetworkClassifierModel, class_weight: FloatArray) -> BoolArray:
+def _removes_a_class(model: NetworkClassifierModel, class_weight: FloatArray) -> BoolArray:
     """(n_rows,) whether a class that was not declared has no row left, or nothing is left at all."""
     declared = np.array([label in model.statistics.declared for label in model.classes], dtype=bool)
     gone = class_weight <= 0.0
     return np.asarray((gone & ~declared).any(axis=1) | gone.all(axis=1))
 
 
-def _takes_a_level(model: NetworkClassifierModel, codes: CodeArray, weights: FloatArray) -> BoolArray:
+def _removes_a_level(model: NetworkClassifierModel, codes: CodeArray, weights: FloatArray) -> BoolArray:
     """(n_rows,) whether a level that was not declared has no row left."""
-    takes = np.zeros(len(codes), dtype=bool)
+    removes = np.zeros(len(codes), dtype=bool)
     for place, counts in enumerate(model.counted.singles):
         declared = model.coding.declared[place] or ()
         loose = np.array([*(level not in declared for level in model.counted.levels[place]), False])
         total = np.append(counts.sum(axis=0), 1.0)
         cell = np.maximum(codes[:, place], -1)
-        takes |= loose[cell] & (without(total[cell], weights) <= 0.0)
-    return takes
+        removes |= loose[cell] & (without(total[cell], weights) <= 0.0)
+    return removes
 
 
-def _chooses_anew(model: NetworkClassifierModel) -> bool:
-    """Whether another forest may come of other counts."""
+def _selects_a_forest(model: NetworkClassifierModel) -> bool:
+    """Whether the forest depends on the counts."""
     return model.settings.needs == "pairs" and model.settings.structure != "aode"
 
 
 def _blocks(model: NetworkClassifierModel, rows: IntArray) -> list[IntArray]:
-    """So few rows at a time that a number for each pair of columns of each row fits into memory."""
-    size = max(1, _BLOCK_CELLS // len(model.coding.columns) ** 2) if _chooses_anew(model) else max(1, len(rows))
+    """Few enough rows at a time that a number for each pair of columns of each row fits into memory."""
+    size = max(1, _BLOCK_CELLS // len(model.coding.columns) ** 2) if _selects_a_forest(model) else max(1, len(rows))
     return [rows[start : start + size] for start in range(0, len(rows), size)]
 
 
 def _of_block(
     model: NetworkClassifierModel, codes: CodeArray, groups: CodeArray, weights: FloatArray, log_prior: FloatArray
 ) -> FloatArray:
-    """(n_rows, n_states) each row under the structure that the counts would have chosen without it."""
-    if not _chooses_anew(model):
+    """(n_rows, n_states) each row under the structure that is selected without it."""
+    if not _selects_a_forest(model):
         return model.scores.left_out(codes, groups, weights, log_prior)
     forests = model.forest(*model.information.without(codes, groups, weights))
     joint = _whole_rows(model, codes, groups, weights, forests) + log_prior
@@ -114,14 +114,14 @@ def _whole_rows(
 
 
 def _refitted(model: NetworkClassifierModel, batch: Batch, rows: IntArray, keys: FloatArray) -> FloatArray:
-    """(n_rows, n_states) by forgetting each row; rows with equal keys have equal answers."""
+    """(n_rows, n_states) by forgetting each row, once for rows with equal keys."""
     _, first, which = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     answers = [_without_row(model, batch.rows(slice(int(row), int(row) + 1))) for row in rows[first]]
     return np.array(answers)[which.ravel()]
 
 
 def _without_row(model: NetworkClassifierModel, row: Batch) -> FloatArray:
-    """(n_states,) the log joint; a class that the others lack is impossible."""
+    """(n_states,) the log joint; a class without other rows is impossible."""
     others = model.forget(row, again=True)
     joint = np.full(len(model.classes), -np.inf)
     if others.classes:
@@ -132,7 +132,7 @@ def _without_row(model: NetworkClassifierModel, row: Batch) -> FloatArray:
 def left_out_loss(rows: CodedRows, parents: Sequence[Sequence[int]], settings: NetworkSettings) -> float:
     """The mean of -log p(class of a row | its other columns), each row left out of the tables; the class is last.
 
-    The graph stays: one row less hardly ever changes it. A cell that is missing is a state of its own here.
+    The graph stays: one row hardly ever changes it. A missing cell is a state of its own here.
     """
     n_rows, target = len(rows.codes), len(rows.names) - 1
     weights = np.ones(n_rows) if rows.weights is None else rows.weights
@@ -151,12 +151,12 @@ def left_out_loss(rows: CodedRows, parents: Sequence[Sequence[int]], settings: N
             log_posterior = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
             losses += (-weight * log_posterior[np.arange(len(codes)), codes[:, target]]).tolist()
     loss = math.fsum(losses) / math.fsum(weights) if np.isfinite(losses).all() and losses else math.inf
-    return round(loss, 12)  # what differs by rounding alone does not choose
+    return round(loss, 12)  # so that rounding errors do not break ties
 
 
 @dataclass(frozen=True, eq=False)
 class _Family:
-    """The counts of the class with its parents, or of a node with parents one of which is the class."""
+    """The counts of the class with its parents, or of a node whose parents include the class."""
 
     node: int
     others: tuple[int, ...]  # parents that are not the class

@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 class NetworkClassifierModel(Classifier):
     """p(state | row) from a network of the class and all columns; a frozen value.
 
-    The structures "naive", "tan", "aode" and 1-dependence are functions of the counts, so they are chosen again when
-    rows come or go. The others have tables of more columns than pairs: their `parents` are found once, and kept.
+    The structures "naive", "tan", "aode" and 1-dependence are functions of the counts, so they are selected again when
+    rows are learned or forgotten. The others need counts of more than pairs: their `parents` are found once, and kept.
     """
 
     settings: NetworkSettings
@@ -113,10 +113,10 @@ class NetworkClassifierModel(Classifier):
 
     @cached_property
     def expected(self) -> Counted:
-        """The counts that tables are made of: of the cells that are there, or of all cells, as EM expects them."""
+        """The counts that tables are made of: of present cells, or the expected counts of EM."""
         if self.settings.incomplete != "em":
             return self.counted
-        from bayeswise.networks.classifiers.em import completed  # late: whole rows need no EM
+        from bayeswise.networks.classifiers.em import completed  # late: complete rows need no EM
 
         incomplete = self.statistics.part[INCOMPLETE]
         return completed(self.counted, incomplete, self.graph, self.settings, self.class_weight)
@@ -136,7 +136,7 @@ class NetworkClassifierModel(Classifier):
         return Graph.of_forest(self.forest(information.between[None], information.about_class[None])[0])
 
     def forest(self, between: FloatArray, about_class: FloatArray) -> IntArray:
-        """(n_models, n_columns) the parents that such information would choose, -1 for none."""
+        """(n_models, n_columns) the parents selected by this information, -1 for none."""
         if self.settings.structure == "tan":
             return tree(between, about_class)
         if self.settings.k == 0:
@@ -180,7 +180,7 @@ class NetworkClassifierModel(Classifier):
         return words, self.counted.singles[place], self.counted.missing[place]
 
     def n_free_parameters(self) -> int:
-        """How many numbers are free in the tables."""
+        """The number of free parameters of the tables."""
         return self.scores.n_free_parameters()
 
     # -- predictions -------------------------------------------------------------------------------------------
@@ -199,18 +199,18 @@ class NetworkClassifierModel(Classifier):
         return normalise(joint, out=joint).probability
 
     def log_evidence(self, table: Any) -> FloatArray:
-        """(n_rows,) log p(row): small for rows unlike any that were learned."""
+        """(n_rows,) log p(row): low for rows unlike the learned ones."""
         return self.over(table, lambda batch: normalise(self.log_joint(batch)).log_evidence, ())
 
     @where_rows_are
     def explain(self, row: Any) -> Account:
-        """Why: the prior and what each column adds to what was known before it, for one row."""
+        """Why, for one row: the prior, and the contribution of each column given those before it."""
         return account_of(self, self.row_of(row))
 
-    # -- rows come and go -------------------------------------------------------------------------------------
+    # -- learning and forgetting rows -------------------------------------------------------------------------
     @property
     def holds(self) -> Needs:
-        """Which counts it keeps."""
+        """Which counts are kept."""
         if PAIRS in self.statistics.part.parts:
             scopes = combinations(range(len(self.coding.columns)), 3)
             whole = all(triple_name(scope) in self.statistics.part.parts for scope in scopes)
@@ -247,10 +247,10 @@ class NetworkClassifierModel(Classifier):
         n_columns = len(self.coding.columns)
         pairs = n_columns if self.settings.needs == "columns" else n_columns * n_columns
         pairs *= n_columns if self.settings.needs == "triples" else 1
-        return 4 * pairs if self.settings.structure == "markov-blanket" else pairs  # a search looks several times
+        return 4 * pairs if self.settings.structure == "markov-blanket" else pairs  # a search counts several times
 
     def relearned(self, batches: Sequence[Batch]) -> Self:
-        """The model of these rows alone: cuts that were not given and the graph are found in them."""
+        """The model of these rows alone: the graph, and cuts that were not given, are found in them."""
         from bayeswise.networks.classifiers.learning import prepared
 
         given = {name: self.cuts[name] for name in self.given_cuts}
@@ -280,7 +280,7 @@ class NetworkClassifierModel(Classifier):
         return summarise(coded, self.coding.coded, self.request(), progress=progress).statistics
 
     def learned_like(self, table: Any) -> tuple[Self, Report]:
-        """The table under the same cuts, graph and settings, so that both can be merged; and what was met."""
+        """The table under the same cuts, graph and settings, so that both can be merged; and its report."""
         source = open_like(table, self.schema)
         encoder = Encoder(self.schema, learning=True)
         summary = self.summary(encoder.batches(source))
@@ -299,14 +299,14 @@ class NetworkClassifierModel(Classifier):
         return {name: self._labels(name, known[name]) for name in self.schema.categories}
 
     def _labels(self, name: str, levels: Vocabulary) -> Vocabulary:
-        """Without the level that stands for a missing cell; text may be spelt like it."""
+        """Without the level for missing cells; text may be spelt like it."""
         if self.schema[name].missing != "level" or self.schema[name].labels == "text":
             return levels
         return Vocabulary([level for level in levels if level != MISSING_LEVEL])
 
 
 def _given(parents: tuple[str, ...], target: str) -> str:
-    """What a column depends on, the class being understood.
+    """What a column depends on besides the class.
 
     >>> _given(("y",), "y"), _given(("y", "age"), "y"), _given(("age",), "y")
     ('alone', 'given age', 'given age, not the class')
@@ -319,8 +319,8 @@ def _given(parents: tuple[str, ...], target: str) -> str:
 def account_of(model: NetworkClassifierModel, batch: Batch) -> Account:
     """The account of one row: log p(state) and, column by column, log p(cell | cells before it, state).
 
-    Parents come before children, so a column's share is log p(cell | parents, state) where the parents are there; where
-    they are not, it is what the cell adds to all that is known. The shares add up to the log joint whatever is missing.
+    Parents come before children, so a column's share is log p(cell | parents, state) where no parent is missing, and
+    otherwise log p(cell | all cells before, state). The shares always add up to the log joint.
     """
     from bayeswise.explanations.account import Account, Contribution
 
@@ -350,14 +350,14 @@ def _step_by_step(model: NetworkClassifierModel, codes: CodeArray, order: tuple[
 
 
 def _differences(log_joint: FloatArray) -> FloatArray:
-    """What each step adds; nothing once a state is impossible."""
+    """The increment of each step; 0 once a state is impossible."""
     before, after = log_joint[:-1], log_joint[1:]
     excluded = np.isneginf(before)
     return np.where(excluded, 0.0, after - np.where(excluded, 0.0, before))
 
 
 def _shown(model: NetworkClassifierModel, batch: Batch, place: int, code: int) -> tuple[Any, str]:
-    """The cell as a reader would write it, and what became of it."""
+    """The cell as the user would write it, and how it was used."""
     name, schema = model.coding.columns[place], model.schema
     level = model.counted.levels[place][code] if code >= 0 else None
     if level == MISSING_LEVEL:
@@ -375,5 +375,5 @@ def _shown(model: NetworkClassifierModel, batch: Batch, place: int, code: int) -
 
 
 def _smooths(model: NetworkClassifierModel) -> bool:
-    """Tables of pairs have a place for unseen levels, others have not."""
+    """Whether unseen levels are smoothed: only tables of pairs have a slot for them."""
     return model.settings.structure in AVERAGES or model.graph.is_forest

@@ -1,12 +1,12 @@
-"""Averaged two-dependence estimators: the mean over networks in which every column depends on the same two columns.
+"""Averaged two-dependence estimators (A2DE): the mean over networks in which all columns depend on the same two.
 
 Webb, Boughton, Zheng, Ting and Salem (2012). With x_i and x_j for the superparents,
 
     p(state, row) = mean over i != j of p(state) p(x_i | state) p(x_j | x_i, state) prod over k p(x_k | x_i, x_j, state)
 
-over the pairs whose levels were seen together in `min_frequency` rows at least; one superparent where there is no such
-pair. Both orders of a pair are in the mean, so that the order of the columns means nothing. Missing cells are left out
-of the product, and a pair with a missing cell is not a superparent.
+over the pairs whose levels occur together in at least `min_frequency` rows; one superparent where there is no such
+pair. Both orders of a pair are in the mean, so that the order of the columns does not matter. Missing cells are left
+out of the product, and a pair with a missing cell is not a superparent.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ class SuperparentPairScores(AveragedScores):
 
     @cached_property
     def of_one(self) -> SuperparentScores:
-        """The average over single superparents, for rows in which no pair was seen often enough."""
+        """The average over single superparents, for rows in which no pair is frequent enough."""
         return SuperparentScores(self.counted, self.settings, self.log_prior)
 
     @cached_property
     def pairs(self) -> tuple[tuple[int, int], ...]:
-        """Superparents: a column of one level is none, nothing depends on it."""
+        """Pairs of superparents, without columns of one level, on which nothing depends."""
         several = [column for column in range(self.n_columns) if self.counted.sizes[column] > 1]
         return tuple(combinations(several, 2))
 
@@ -91,16 +91,16 @@ class SuperparentPairScores(AveragedScores):
         return found
 
     def frequency(self, pair: tuple[int, int]) -> FloatArray:
-        """(n_levels of one, n_levels of the other) the weight of the rows that show both."""
+        """(n_levels of one, n_levels of the other) the weight of the rows that have both."""
         return np.asarray(self.counted.needed_pairs.pair(*pair).sum(axis=0))
 
     def allows(self, frequency: FloatArray) -> BoolArray:
-        """Whether a pair of levels is seen often enough; one that was never seen is not."""
+        """Whether a pair of levels is frequent enough, and occurs at all."""
         return np.asarray((frequency >= self.settings.min_frequency) & (frequency > 0.0))
 
     # -- rows -------------------------------------------------------------------------------------------------
     def log_joint(self, codes: CodeArray) -> FloatArray:
-        """(n_rows, n_states); -1 is left out, -2 is a level that no row showed."""
+        """(n_rows, n_states); -1 is left out, -2 is an unseen level."""
         joint = np.empty((len(codes), self.n_states))
         _ = self._tables  # before threads need them
 
@@ -113,7 +113,7 @@ class SuperparentPairScores(AveragedScores):
         return joint
 
     def _averaged(self, codes: CodeArray, log_prior: FloatArray, leaving: Leaving | None) -> FloatArray:
-        """(n_rows, n_states) the log joint of rows as they are counted, or of each had it never been."""
+        """(n_rows, n_states) the log joint of rows; with `leaving`, the leave-one-out log joint."""
         total = np.full((len(codes), self.n_states), -np.inf)
         n_pairs = np.zeros(len(codes))
         for pair in self.pairs:
@@ -141,7 +141,7 @@ class SuperparentPairScores(AveragedScores):
         return rows, self.frequency(pair)[codes[rows, one], codes[rows, other]]
 
     def _term(self, pair: tuple[int, int], codes: CodeArray) -> FloatArray:
-        """(n_rows, n_states) log p(x_i, x_j | state) prod p(x_k | x_i, x_j, state), the cells that are there."""
+        """(n_rows, n_states) log p(x_i, x_j | state) prod p(x_k | x_i, x_j, state) over the present cells."""
         start, tables = self._tables[pair]
         at = codes[:, pair[0]].astype(np.int64) * int(self.counted.sizes[pair[1]]) + codes[:, pair[1]]
         term = start[at]
@@ -176,11 +176,11 @@ class SuperparentPairScores(AveragedScores):
 
     # -- rows left out ----------------------------------------------------------------------------------------
     def left_out(self, codes: CodeArray, groups: CodeArray, weights: FloatArray, log_prior: FloatArray) -> FloatArray:
-        """(n_rows, n_states) the log joint of each row, had it never been counted."""
+        """(n_rows, n_states) the leave-one-out log joint of each row."""
         return self._averaged(codes, log_prior, Leaving(groups, weights))
 
     def _change(self, pair: tuple[int, int], codes: CodeArray, groups: CodeArray, weights: FloatArray) -> FloatArray:
-        """(n_rows,) what the term of the own class is more without the row."""
+        """(n_rows,) the change of the own class's term without the row."""
         first, second = codes[:, pair[0]], codes[:, pair[1]]
         change = self._change_of_start(pair, codes, groups, weights)
         for column in self._others(pair):
@@ -194,7 +194,7 @@ class SuperparentPairScores(AveragedScores):
     def _change_of_start(
         self, pair: tuple[int, int], codes: CodeArray, groups: CodeArray, weights: FloatArray
     ) -> FloatArray:
-        """(n_rows,) what `log_start` of the own class is more without the row."""
+        """(n_rows,) the change of `log_start` of the own class without the row."""
         before, after = [], []
         for one, other in (pair, pair[::-1]):
             log_own = self.of_one.log_singles[one][codes[:, one], groups]

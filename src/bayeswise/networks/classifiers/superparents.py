@@ -1,11 +1,11 @@
-"""Averaged one-dependence estimators: the mean over networks in which every column depends on one and the same column.
+"""Averaged one-dependence estimators (AODE): the mean over networks in which all columns depend on the same column.
 
 Webb, Boughton and Wang (2005). With x_i for the superparent,
 
     p(state, row) = mean over i of p(state) p(x_i | state) prod over j of p(x_j | x_i, state)
 
-over the superparents whose level was seen in `min_frequency` rows at least; naive Bayes where there is none. Missing
-cells are summed out, a missing superparent over its levels that were seen often enough.
+over the superparents whose level occurs in at least `min_frequency` rows; naive Bayes where there is none. Missing
+cells are summed out, a missing superparent over its levels that are frequent enough.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from bayeswise.networks.classifiers.graph_scores import GraphScores, change_of_s
 
 @dataclass(frozen=True, eq=False)
 class AveragedScores:
-    """What averages over superparents are made of."""
+    """The base of averages over superparents."""
 
     counted: Counted
     settings: NetworkSettings
@@ -65,7 +65,7 @@ class SuperparentScores(AveragedScores):
 
     @cached_property
     def _slots(self) -> list[slice]:
-        """The slots of each column: its levels, then one for a level unseen."""
+        """The slots of each column: its levels, then one for unseen levels."""
         bounds = np.concatenate([[0], np.cumsum(self.counted.sizes + 1)])
         return [slice(int(start), int(stop)) for start, stop in pairwise(bounds)]
 
@@ -85,7 +85,7 @@ class SuperparentScores(AveragedScores):
 
     @cached_property
     def frequency(self) -> tuple[FloatArray, ...]:
-        """(n_levels + 1,) the weight of each level of each column, and 0 for one unseen."""
+        """(n_levels + 1,) the weight of each level of each column, and 0 for unseen ones."""
         return tuple(np.append(counts.sum(axis=0), 0.0) for counts in self.counted.singles)
 
     def _allows(self, column: int, frequency: FloatArray) -> BoolArray:
@@ -98,7 +98,7 @@ class SuperparentScores(AveragedScores):
 
     # -- rows -------------------------------------------------------------------------------------------------
     def log_joint(self, codes: CodeArray) -> FloatArray:
-        """(n_rows, n_states); -1 is summed out, -2 is a level that no row showed."""
+        """(n_rows, n_states); -1 is summed out, -2 is an unseen level."""
         joint = np.empty((len(codes), self.n_states))
         sizes, pairs = self.counted.sizes, self.log_pairs
         singles = np.ascontiguousarray(np.concatenate(self.log_singles))
@@ -122,7 +122,7 @@ class SuperparentScores(AveragedScores):
 
     # -- rows left out ----------------------------------------------------------------------------------------
     def left_out(self, codes: CodeArray, groups: CodeArray, weights: FloatArray, log_prior: FloatArray) -> FloatArray:
-        """(n_rows, n_states) the log joint of each row, had it never been counted."""
+        """(n_rows, n_states) the leave-one-out log joint of each row."""
         total = np.full((len(codes), self.n_states), -np.inf)
         n_parents = np.zeros(len(codes))
         for parent in range(self.n_columns):
@@ -145,14 +145,14 @@ class SuperparentScores(AveragedScores):
         return np.asarray(total + log_prior - np.log(np.maximum(n_parents, 1.0))[:, None])
 
     def _levels_of(self, parent: int, codes: CodeArray) -> Iterator[tuple[int | None, IntArray]]:
-        """The rows that have the cell (None), and for each level those that lack it."""
+        """The rows that have the cell (None), and for each level those in which it is missing."""
         yield None, np.flatnonzero(codes[:, parent] != -1)
         missing = np.flatnonzero(codes[:, parent] == -1)
         if len(missing):
             yield from ((level, missing) for level in range(int(self.counted.sizes[parent])))
 
     def _term(self, parent: int, level: int | None, codes: CodeArray) -> FloatArray:
-        """(n_rows, n_states) log p(x_i | state) prod p(x_j | x_i, state), the cells that are there."""
+        """(n_rows, n_states) log p(x_i | state) prod p(x_j | x_i, state) over the present cells."""
         at = codes[:, parent] if level is None else np.full(len(codes), level)
         term = self.log_singles[parent][at].copy()
         for column in range(self.n_columns):
@@ -171,7 +171,7 @@ class SuperparentScores(AveragedScores):
     def change_of_pair(
         self, parent: int, column: int, codes: CodeArray, groups: CodeArray, weights: FloatArray
     ) -> FloatArray:
-        """(n_rows,) what log p(column | parent, own state) is more without the row; 0 where the cell is missing."""
+        """(n_rows,) the change of log p(column | parent, own state) without the row; 0 where the cell is missing."""
         change = np.zeros(len(codes))
         rows = np.flatnonzero(codes[:, column] >= 0)
         if len(rows):
@@ -183,7 +183,7 @@ class SuperparentScores(AveragedScores):
         return change
 
     def change_of_single(self, column: int, codes: CodeArray, groups: CodeArray, weights: FloatArray) -> FloatArray:
-        """(n_rows,) what log p(column | own state) is more without the row."""
+        """(n_rows,) the change of log p(column | own state) without the row."""
         counts = self.counted.singles[column][groups]  # (n_rows, n_levels)
         rows = np.flatnonzero(codes[:, column] >= 0)
         change = np.zeros(len(codes))

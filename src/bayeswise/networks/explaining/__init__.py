@@ -1,7 +1,7 @@
-"""The reasons for an answer.
+"""Explanations of a posterior.
 
-account.py        the weight of each finding, conflicts, and what to observe next, in bits
+account.py        the weight of each finding, conflict, and what to observe next, in bits
 account_views.py  the account in a terminal and as a page
-findings.py       conflict of findings, the paths by which one moves a belief, and how far each edge carries
-sensitivity.py    how an answer depends on one entry of a table
+findings.py       conflict of findings, active paths from a finding to the query, strength of influence of edges
+sensitivity.py    a posterior as a function of one table entry
 """

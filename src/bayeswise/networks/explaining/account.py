@@ -1,4 +1,4 @@
-"""The reasons for a belief: the weight of each finding, conflict among them, and what to observe next."""
+"""Why a node has its posterior: the weight of each finding, conflict among them, and what to observe next."""
 
 from __future__ import annotations
 
@@ -26,11 +26,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FindingWeight:
-    """The weight of one finding for a state against all others, as the change of the log-odds.
+    """The weight of evidence of one finding for a state against all others: the change of the log-odds.
 
-    `alone` compares it with no evidence at all, `beside` with all other findings; None where the state is certain (or
-    excluded) already, so that nothing can change. `relevant` is False if it is d-separated from the
-    query given the other findings.
+    `alone` compares with no evidence at all, `beside` with all other findings; None where the state is certain or
+    impossible already. `relevant` is False if the finding is d-separated from the query given the others.
     """
 
     node: str
@@ -42,7 +41,7 @@ class FindingWeight:
 
 @dataclass(frozen=True)
 class NetworkAccount:
-    """P(node = state) before and after the evidence, and what made the difference.
+    """P(node = state) before and after the evidence, and the weight of each finding.
 
     >>> from bayeswise.networks import BeliefNetwork, Node
     >>> wet = Node("wet", ["yes", "no"], {"yes": 0.9, "no": 0.2}, parents=["rain"])
@@ -69,16 +68,16 @@ class NetworkAccount:
 
     @property
     def evidence(self) -> dict[str, Label]:
-        """What was observed for certain."""
+        """The hard evidence."""
         return {f.node: f.value for f in self.findings if not isinstance(f.value, Mapping)}
 
     @property
     def soft(self) -> dict[str, Mapping[Any, float]]:
-        """What was observed with uncertainty."""
+        """The soft evidence."""
         return {f.node: f.value for f in self.findings if isinstance(f.value, Mapping)}
 
     def paths(self, most: int = 12) -> tuple[FindingPath, ...]:
-        """The paths by which findings move the belief, the strongest first."""
+        """The active paths from findings to the node, the strongest first."""
         from bayeswise.networks.explaining.findings import paths_of
 
         return paths_of(self.network, self.node, self.evidence, self.soft, most)
@@ -118,13 +117,13 @@ class NetworkAccount:
         return text(self, width)
 
     def to_html(self) -> str:
-        """A page that needs nothing else: no script, no network."""
+        """A self-contained page, without scripts."""
         from bayeswise.networks.explaining.account_views import page
 
         return page(self)
 
     def plot(self, ax: Any = None) -> FindingsDisplay:
-        """Draw how far each finding moves the belief."""
+        """Draw the weight of each finding."""
         from bayeswise.networks.plots import FindingsDisplay
 
         return FindingsDisplay(self).plot(ax)
@@ -149,7 +148,7 @@ def _plain(value: Any) -> Any:
 def account_of(
     network: BeliefNetwork, node: str, evidence: Evidence, state: Any = None, soft: Soft | None = None
 ) -> NetworkAccount:
-    """The account of a query; without a state, of the one that the evidence makes most probable."""
+    """The account of a query; by default of the state that is most probable given the evidence."""
     hard = {name: network.states(name)[network.code(name, seen)] for name, seen in by_node(evidence).items()}
     likelihoods = dict(soft_by_node(soft))
     if set(hard) & set(likelihoods):
@@ -179,7 +178,7 @@ def account_of(
 
 
 def _strength(finding: FindingWeight) -> float:
-    """Findings that settle the matter first, then by their weight beside the others."""
+    """Sort key: findings that make the state certain first, then by weight given the others."""
     return -math.inf if finding.beside is None and finding.relevant else -abs(finding.beside or 0.0)
 
 
@@ -209,7 +208,7 @@ def _weight(
 
 
 def _change(before: float, after: float) -> float | None:
-    """The weight; nothing can change what was certain before."""
+    """The weight; None where the state was certain or impossible before."""
     return None if math.isinf(before) else after - before
 
 
@@ -223,7 +222,7 @@ def log_odds(belief: Distribution, state: Label) -> float:
 
 
 def entropy(probability: FloatArray) -> float:
-    """How uncertain a distribution is: -sum p log2 p bits.
+    """The entropy of a distribution, -sum p log2 p bits.
 
     >>> entropy(np.array([0.5, 0.25, 0.25])), entropy(np.array([1.0, 0.0]))
     (1.5, 0.0)
@@ -233,7 +232,7 @@ def entropy(probability: FloatArray) -> float:
 
 
 def divergence(p: FloatArray, q: FloatArray) -> float:
-    """sum p log2 p/q bits, at least 0; infinite where q excludes what p allows.
+    """The KL divergence, sum p log2 p/q bits; infinite where q is 0 and p is not.
 
     >>> divergence(np.array([0.5, 0.5]), np.array([0.25, 0.75])) == 0.5 + 0.5 * math.log2(2 / 3)
     True
@@ -248,7 +247,7 @@ def mutual_information(
     network: BeliefNetwork, node: str, evidence: Evidence | None = None, soft: Soft | None = None
 ) -> dict[str, float]:
     """I(node; other | evidence) = sum_s P(s | e) KL(P(other | s, e) || P(other | e)) for every other node that is not
-    observed, the most informative first; exact, by one sweep over the network for each state of the node.
+    observed, the most informative first; exact, by one propagation for each state of the node.
 
     >>> from bayeswise.networks import BeliefNetwork, Node
     >>> rain, wet = Node("rain", [0, 1], 0.5), Node("wet", [0, 1], {0: 1.0, 1: 0.0}, ["rain"])
@@ -261,8 +260,8 @@ def mutual_information(
             f"node {node!r} is observed: no other node is informative about it", fix="choose another node"
         )
     before = network.marginals(seen, soft=soft)
-    given, hinted = ([network.place(name) for name in names] for names in (seen, soft or {}))
-    touched = graph.reachable(network._parents, [network.place(node)], given, hinted)
+    given, uncertain = ([network.place(name) for name in names] for names in (seen, soft or {}))
+    connected = graph.reachable(network._parents, [network.place(node)], given, uncertain)
     others = [name for name in network if name != node and name not in seen]
     bits = dict.fromkeys(others, 0.0)
     for state, p in before[node].items():
@@ -270,6 +269,6 @@ def mutual_information(
             continue
         after = network.marginals({**seen, node: state}, soft=soft)
         for name in others:
-            if network.place(name) in touched:
+            if network.place(name) in connected:
                 bits[name] += p * divergence(after[name].cells, before[name].cells)
     return dict(sorted(bits.items(), key=lambda pair: -pair[1]))

@@ -71,7 +71,7 @@ def change_text(weight: float | None) -> tuple[str, str]:
 
 
 def conflict_text(account: NetworkAccount) -> str:
-    """Whether the findings are as probable together as they would be if they had nothing to do with each other."""
+    """How probable the findings are together, compared with independent ones."""
     how = "conflict" if account.conflict > 0.0 else "agree"
     times = factor_text(-account.conflict).removeprefix("\N{MULTIPLICATION SIGN} ")
     return f"The findings {how}: together {times} times as likely as if they were independent."
@@ -126,7 +126,7 @@ def fragment(account: NetworkAccount) -> str:
 
 
 def page(account: NetworkAccount) -> str:
-    """A whole document, which may load nothing, with the network drawn below the words."""
+    """A self-contained document, with the network drawn below the text."""
     drawn = len(account.network) <= _MOST_DRAWN
     drawing = [shell.picture(account.network.picture(account.evidence, soft=account.soft).svg())] if drawn else []
     return shell.page(f"Why {account.node} = {account.state}?", *_parts(account), *drawing)

@@ -1,4 +1,4 @@
-"""Conflict of findings, the paths by which one changes a belief, and the influence of edges."""
+"""Conflict of findings, active paths from a finding to the query, and the strength of influence of edges."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ _ROUNDING = 1e-9  # bits, of findings that are independent
 
 @dataclass(frozen=True)
 class Conflict:
-    """`bits` is log2 prod P(finding) / P(all): above 0 the findings disagree (Jensen). `without` leaves one out each.
+    """`bits` is log2 prod P(finding) / P(all): above 0 the findings disagree (Jensen). `without` leaves each out once.
 
-    A conflict may be a rare case and no error: `explained_by` lists states that would bring it to 0 or below, with the
-    bits that remain, the most probable state first.
+    A conflict may be a rare case and not an error: `explained_by` lists states that would bring it to 0 or below, with
+    the bits that remain, the most probable state first.
     """
 
     findings: dict[str, Label]
@@ -70,7 +70,7 @@ def conflict_of(network: BeliefNetwork, evidence: Evidence) -> Conflict:
 def _explanations(
     network: BeliefNetwork, findings: Mapping[str, Label], bits: float, marginals: Mapping[str, Any]
 ) -> list[tuple[str, Label, float]]:
-    """With h found too the conflict is bits + log2 P(h) / P(h | findings): a state that the findings make likely."""
+    """With h as a further finding the conflict is bits + log2 P(h) / P(h | findings)."""
     if bits <= 0.0:
         return []
     prior = network.marginals()
@@ -101,17 +101,17 @@ def influences(network: BeliefNetwork) -> dict[tuple[str, str], float]:
     return by_edge
 
 
-_LEAST = 1e-9  # bits; below it a node is not moved
+_LEAST = 1e-9  # bits; below it a belief has not changed
 _MOST_STEPS = 50_000
 
 
 @dataclass(frozen=True)
 class FindingPath:
-    """A path that the other findings leave open, from a finding to the queried node.
+    """An active path from a finding to the queried node, given the other findings.
 
-    `bits` is the least change that the finding makes to a node on it, KL(P(x | all) || P(x | the others)). Where the
-    path is the only one, no more than that arrives at its end, as no node on it passes on more than it received. A
-    collider is not counted: it joins its parents by being observed, itself or below it, and not by being moved.
+    `bits` is the smallest change that the finding makes to a node on it, KL(P(x | all) || P(x | the others)): the
+    bottleneck, by the data processing inequality a bound where the path is the only one. Colliders are not counted:
+    they are active because they or a descendant are observed, whether or not their belief changes.
     """
 
     finding: str
@@ -137,17 +137,15 @@ def paths_of(network: BeliefNetwork, node: str, hard: Evidence, soft: Soft, most
     paths: list[FindingPath] = []
     for name in (*hard, *soft):
         others = {each: state for each, state in hard.items() if each != name}
-        hints = {each: likelihood for each, likelihood in soft.items() if each != name}
-        before = network.marginals(others, soft=hints)
-        moved = {
-            place: _bits(after, before, each) for place, each in enumerate(network.names) if each not in hard
-        }  # what is observed cannot be moved
+        other_soft = {each: likelihood for each, likelihood in soft.items() if each != name}
+        before = network.marginals(others, soft=other_soft)
+        changes = {place: _bits(after, before, each) for place, each in enumerate(network.names) if each not in hard}
         places = [network.place(each) for each in (name, node)]
-        given, hinted = ({network.place(each) for each in known} for known in (others, hints))
-        trails = _open_trails(network, places[0], places[1], given, hinted, moved)
+        given, uncertain = ({network.place(each) for each in known} for known in (others, other_soft))
+        active = _active_paths(network, places[0], places[1], given, uncertain, changes)
         paths += [
-            FindingPath(name, tuple(network.names[place] for place in trail), bits)
-            for bits, trail in itertools.islice(trails, most)
+            FindingPath(name, tuple(network.names[place] for place in path), bits)
+            for bits, path in itertools.islice(active, most)
         ]
     return tuple(sorted(paths, key=lambda path: (-path.bits, len(path.nodes)))[:most])
 
@@ -156,33 +154,33 @@ def _bits(after: Mapping[str, Any], before: Mapping[str, Any], name: str) -> flo
     return divergence(after[name].cells, before[name].cells)
 
 
-def _open_trails(
+def _active_paths(
     network: BeliefNetwork,
     start: int,
     end: int,
     given: Collection[int],
-    hinted: Collection[int],
-    moved: dict[int, float],
+    uncertain: Collection[int],
+    changes: dict[int, float],
 ) -> Iterator[tuple[float, tuple[int, ...]]]:
-    """The open trails, the widest first: none becomes wider as it goes on, so the widest is continued first."""
+    """The active paths, widest first: a path never widens as it is extended, so the widest is extended first."""
     parents = network._parents
     below = graph.children_of(parents)
-    opened = graph.ancestors_of(parents, {*given, *hinted})
-    waiting: list[tuple[float, int, tuple[int, ...], bool]] = [(-moved.get(end, 0.0), 1, (start,), True)]
+    opened = graph.ancestors_of(parents, {*given, *uncertain})
+    waiting: list[tuple[float, int, tuple[int, ...], bool]] = [(-changes.get(end, 0.0), 1, (start,), True)]
     for _ in range(_MOST_STEPS):
         if not waiting or -waiting[0][0] < _LEAST:
             return
-        width, length, trail, from_child = heapq.heappop(waiting)
-        here = trail[-1]
+        width, length, path, from_child = heapq.heappop(waiting)
+        here = path[-1]
         if here == end:
-            yield -width, trail
+            yield -width, path
             continue
-        passed = min(-width, moved.get(here, 0.0)) if here != start else -width  # if it is not a collider
+        passed = min(-width, changes.get(here, 0.0)) if here != start else -width  # if it is not a collider
         steps = [] if here in given else [(child, False, passed) for child in below[here]]
         if from_child and here not in given:
             steps += [(parent, True, passed) for parent in parents[here]]
         elif not from_child and here in opened:
             steps += [(parent, True, -width) for parent in parents[here]]
         for step, up, width_there in steps:
-            if step not in trail:
-                heapq.heappush(waiting, (-width_there, length + 1, (*trail, step), up))
+            if step not in path:
+                heapq.heappush(waiting, (-width_there, length + 1, (*path, step), up))

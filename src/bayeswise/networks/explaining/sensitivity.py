@@ -1,7 +1,7 @@
-"""How an answer depends on one entry of a table: P(query | evidence) = (a t + b) / (c t + d).
+"""A posterior as a function of one table entry: P(query | evidence) = (a t + b) / (c t + d).
 
-The other entries of the row share the rest of the probability in their old proportions. P(query, evidence) is linear
-in every row of a table, so the answers for rows that are certain give the whole function, without differences.
+The other entries of the row covary in proportion. P(query, evidence) is linear in every row of a table, so its values
+for deterministic rows give the whole function exactly, without finite differences.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from bayeswise.networks.inference.engine import Finding
     from bayeswise.networks.network import BeliefNetwork
 
-_MOST_WORK = 5e9  # cells touched
+_MOST_WORK = 5e9  # cells visited
 
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity:
-    """P(query | evidence) as a function of t = P(node = state | given); `value` is what t is now."""
+    """P(query | evidence) as a function of t = P(node = state | given); `value` is the current t."""
 
     query: str
     states: tuple[Label, ...]  # of the query
@@ -53,7 +53,7 @@ class Sensitivity:
         return float(joint[k]) / total if total > 0.0 else math.nan
 
     def derivative(self, state: Any, t: float | None = None) -> float:
-        """dP/dt = (a d - b c) / (c t + d)^2: how much the answer moves for a small change of the entry."""
+        """dP/dt = (a d - b c) / (c t + d)^2: the change of the posterior per small change of the entry."""
         k, t = self._place(state), self.value if t is None else t
         zero, one = float(self.at_zero.sum()), float(self.at_one.sum())
         total = (1.0 - t) * zero + t * one
@@ -61,7 +61,7 @@ class Sensitivity:
 
     @property
     def impact(self) -> float:
-        """The largest derivative of any state, without its sign."""
+        """The largest absolute derivative over the states."""
         return max(abs(self.derivative(state)) for state in self.states)
 
     @property
@@ -70,7 +70,7 @@ class Sensitivity:
         return self.states[int(np.argmax((1.0 - self.value) * self.at_zero + self.value * self.at_one))]
 
     def stable_range(self) -> tuple[float, float]:
-        """The values of the entry for which the most probable state stays what it is."""
+        """The values of the entry for which the most probable state stays the same."""
         best = self._place(self.best)
         ahead = [(self.at_zero[best] - self.at_zero[k], self.at_one[best] - self.at_one[k]) for k in self._others(best)]
         return self._within(ahead)
@@ -125,7 +125,7 @@ def sensitivities(
     soft: Soft | None = None,
     tables: Iterable[str] | None = None,
 ) -> list[Sensitivity]:
-    """One function for each entry of the tables (all by default), those that matter most first.
+    """One function for each entry of the tables (all by default), the largest impact first.
 
     >>> from bayeswise.networks import BeliefNetwork, Node
     >>> wet = Node("wet", ["yes", "no"], {"yes": 0.9, "no": 0.2}, parents=["rain"])
@@ -145,10 +145,10 @@ def sensitivities(
 
 def _functions(network: BeliefNetwork, target: int, finding: Finding, places: Iterable[int]) -> Iterator[Sensitivity]:
     engine = network.engine
-    matters = finding.relevant(network._parents, [target])
+    relevant = finding.relevant(network._parents, [target])
     own = [np.array(table) for table in network._tables]  # written to below; the tree reads them at each run
     tree = engine.tree_of(own, [target], finding)
-    work = tree.n_cells * sum(own[place].size for place in places if place in matters)
+    work = tree.n_cells * sum(own[place].size for place in places if place in relevant)
     if work > _MOST_WORK:
         raise TooLargeError(
             f"the functions of {sum(own[place].size for place in places)} entries would take too long",
@@ -168,10 +168,10 @@ def _functions(network: BeliefNetwork, target: int, finding: Finding, places: It
             given = configuration([network._states[parent] for parent in above], row)
             codes_given = [network._states[p].code_of_equal(state) for p, state in zip(above, given, strict=True)]
             seen = all(finding.states.get(p, code) == code for p, code in zip(above, codes_given, strict=True))
-            if place in matters and seen and len(entries) > 1:
-                certain = _certain_rows(table, row, run)
+            if place in relevant and seen and len(entries) > 1:
+                by_state = _of_deterministic_rows(table, row, run)
             else:
-                certain = np.tile(run()[0], (len(entries), 1))
+                by_state = np.tile(run()[0], (len(entries), 1))
             named = {network.names[p]: state for p, state in zip(above, given, strict=True)}
             for k, value in enumerate(entries.tolist()):
                 yield Sensitivity(
@@ -181,13 +181,13 @@ def _functions(network: BeliefNetwork, target: int, finding: Finding, places: It
                     network._states[place][k],
                     named,
                     value,
-                    _others_in_proportion(entries, k) @ certain,
-                    certain[k],
+                    _others_in_proportion(entries, k) @ by_state,
+                    by_state[k],
                 )
 
 
-def _certain_rows(table: FloatArray, row: int, run: Callable[[], tuple[FloatArray, float]]) -> FloatArray:
-    """(n_states of the node, n_states of the query) P(query, evidence) if the row were certain of each state in turn,
+def _of_deterministic_rows(table: FloatArray, row: int, run: Callable[[], tuple[FloatArray, float]]) -> FloatArray:
+    """(n_states of the node, n_states of the query) P(query, evidence) with the row deterministic in each state,
     divided by the largest P(evidence) among them."""
     before = table[row].copy()
     rows = []

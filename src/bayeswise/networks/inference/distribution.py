@@ -1,7 +1,4 @@
-"""Answers of a network: a distribution over the states of one or several nodes, and the best explanations.
-
-The k most probable ones are the best one, then the best of what each earlier one leaves open (Lawler).
-"""
+"""Answers of a network: a distribution over the states of one or several nodes, and most probable explanations."""
 
 from __future__ import annotations
 
@@ -118,7 +115,7 @@ def _words(key: Any) -> str:
 
 @dataclass(frozen=True)
 class Explanation:
-    """The most probable states, and the logarithm of their probability together with the evidence, and given it."""
+    """The most probable states, and the log of their probability jointly with the evidence, and given it."""
 
     states: dict[str, Label]
     log_joint: float
@@ -140,14 +137,14 @@ _MOST = 10_000  # explanations
 def several_most_probable(
     network: BeliefNetwork, n_explanations: int, evidence: Evidence | None, soft: Soft | None
 ) -> list[Explanation]:
-    """All other assignments differ from the best one first in some node: for each node, one search without its state.
+    """Lawler: the assignments other than the best are partitioned by the first node in which they differ from it.
 
-    Each search fixes the nodes before it as in the best one and rules out states of one node by soft evidence.
+    Each part fixes the nodes before that as in the best one, and excludes states of the node by soft evidence.
     """
     if whole_number(n_explanations, "n_explanations") > _MOST:
         raise ParameterError(f"n_explanations is {n_explanations!r:.80}", fix=f"choose a number from 1 to {_MOST:,}")
-    hints = {node: dict(given) for node, given in soft_by_node(soft).items()}
-    search = _Search(network, dict(by_node(evidence)), hints)
+    likelihoods = {node: dict(given) for node, given in soft_by_node(soft).items()}
+    search = _Search(network, dict(by_node(evidence)), likelihoods)
     search.add({}, {})
     explanations: list[Explanation] = []
     while search.open and len(explanations) < n_explanations:
@@ -156,7 +153,7 @@ def several_most_probable(
 
 
 class _Search:
-    """Parts of the assignments that have not been answered yet, each with its best one, the most probable first."""
+    """The open parts of the assignments, each with its best one, the most probable first."""
 
     def __init__(self, network: BeliefNetwork, evidence: dict[str, Any], soft: dict[str, dict[Any, float]]) -> None:
         self.network, self.evidence, self.soft = network, evidence, soft

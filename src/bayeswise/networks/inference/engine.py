@@ -1,7 +1,7 @@
-"""Exact answers: junction trees compiled once for each question, run for any evidence on the same nodes.
+"""Exact inference: junction trees compiled once for each query, run for any evidence on the same nodes.
 
-Only ancestors of queried and observed nodes matter (the rest is barren). Observed nodes are cut out of the
-tables before an order of elimination is found, so what they separate falls apart. The memory of the tree is known
+Barren nodes (those that are not ancestors of queried or observed ones) are left out. Observed nodes are reduced out of
+the tables before an elimination order is found, which disconnects what they separate. The memory of a tree is known
 before any of it is allocated.
 """
 
@@ -28,16 +28,16 @@ from bayeswise.networks.soft_evidence import likelihood_of
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
 
-MEMORY_LIMIT = 2 << 30  # bytes of one tree; evidence so rare that doubles do not hold it takes twice as many
+MEMORY_LIMIT = 2 << 30  # bytes of one tree; evidence whose probability underflows takes twice as many
 _PLANS = 256
-_SMALL_TREE = 20_000  # cells that take less time to run than a tree takes to be planned
+_SMALL_TREE = 20_000  # cells; up to this, running a tree takes less time than planning one
 _WORK_OF_AN_ORDER = 2e7  # words: a tenth of a second
 _WORK_PER_CELL = 0.5  # from which planning a tree takes about as long as running it
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Evidence by position: states of observed nodes, likelihoods of others, and what these leave as a constant."""
+    """Evidence by position: states of observed nodes, likelihood evidence on others, and the log of its scale."""
 
     states: dict[int, int]
     likelihoods: dict[int, FloatArray]  # (n_states,) the largest is 1
@@ -53,7 +53,7 @@ class Finding:
         return list(self.likelihoods.items())
 
     def relevant(self, parents: graph.Parents, targets: Iterable[int]) -> set[int]:
-        """The nodes whose tables the answer about some targets depends on; those of all others sum to 1."""
+        """The nodes that are not barren for these targets; the tables of all others sum to 1."""
         return graph.ancestors_of(parents, [*targets, *self.states, *self.likelihoods])
 
 
@@ -69,12 +69,12 @@ class Engine:
         self._plans: dict[Any, _kernels.JunctionTree] = {}
 
     def __getstate__(self) -> dict[str, Any]:
-        """What copies and other processes get: compiled trees stay here, and are made again by the next question."""
+        """For copies and pickles: without the compiled trees, which the next query makes again."""
         compiled = [name for name in vars(self) if isinstance(getattr(type(self), name, None), cached_property)]
         return {name: value for name, value in vars(self).items() if name not in compiled} | {"_plans": {}}
 
     def _chained(self) -> list[FloatArray]:
-        """The tables, a noisy one of several causes as a chain: each further node takes one cause into account."""
+        """The tables, a noisy one of several causes as a chain: each auxiliary node adds one cause."""
         tables: list[FloatArray] = [np.zeros((0, 0))] * len(self._sizes)
         added: list[FloatArray] = []
         for node, given in enumerate(self.network._tables.given):
@@ -92,7 +92,7 @@ class Engine:
             self._parents[node] = [*before, causes[-1]]
         return [*tables, *added]
 
-    # -- questions --------------------------------------------------------------------------------------------
+    # -- queries ----------------------------------------------------------------------------------------------
     def query(
         self, nodes: str | Iterable[str], evidence: Evidence | None = None, soft: Soft | None = None
     ) -> Distribution:
@@ -106,13 +106,14 @@ class Engine:
         tree = self.tree(free, finding)
         cells, log_evidence = tree.posterior(finding.codes(len(self._sizes)), finding.pairs())
         if log_evidence == -math.inf:
-            raise self._conflict(finding)
+            raise self._impossible(finding)
         cells = self._with_observed(targets, finding, cells)
         states = [self.network._states[target] for target in targets]
         return Distribution(names, states, cells, log_evidence + finding.log_scale)
 
     def marginals(self, evidence: Evidence | None = None, soft: Soft | None = None) -> dict[str, Distribution]:
-        """P(node | evidence) of every node, by messages up and down one tree; one by one where that is too large."""
+        """P(node | evidence) of every node, by collecting and distributing in one tree; node by node if that is too
+        large."""
         return self.marginals_given(self.finding(evidence, soft))
 
     def marginals_given(self, finding: Finding) -> dict[str, Distribution]:
@@ -129,7 +130,7 @@ class Engine:
                 return self._single_marginals(finding)
             cells, log_evidence = tree.marginals(free, finding.codes(len(self._sizes)), finding.pairs())
         if log_evidence == -math.inf:
-            raise self._conflict(finding)
+            raise self._impossible(finding)
         ends = np.cumsum([self._sizes[node] for node in free])[:-1]
         parts = dict(zip(free, np.split(cells, ends), strict=True)) if free else {}
         return {
@@ -138,7 +139,7 @@ class Engine:
 
     @cached_property
     def _small_tree(self) -> _kernels.JunctionTree | None:
-        """The tree of all nodes, if it is run sooner than one without the observed nodes is made; None if not."""
+        """The tree of all nodes, if running it is faster than compiling one for the evidence; else None."""
         if sum(table.size for table in self._tables) > _SMALL_TREE:  # its tree is not small either
             return None
         try:
@@ -148,7 +149,7 @@ class Engine:
         return tree if tree.n_cells <= _SMALL_TREE else None
 
     def _as_likelihoods(self, finding: Finding) -> list[tuple[int, FloatArray]]:
-        """An observed state as 1 for itself and 0 for the others."""
+        """Observed states as likelihoods: 1 for the state, 0 for the others."""
         return [
             *((node, self._certain(node, state)) for node, state in finding.states.items()),
             *finding.likelihoods.items(),
@@ -160,7 +161,7 @@ class Engine:
         return cells
 
     def _single_marginals(self, finding: Finding) -> dict[str, Distribution]:
-        """Each node from a tree of its own, of the ancestors of queried and observed nodes, which is not kept."""
+        """Each node from a tree of its own without barren nodes; these trees are not cached."""
         answers: dict[str, Distribution] = {}
         for node, name in enumerate(self.network.names):
             targets = [] if node in finding.states else [node]
@@ -168,7 +169,7 @@ class Engine:
             tree = self._made(relevant, finding.states, targets, True, False)
             cells, log_evidence = tree.posterior(finding.codes(len(self._sizes)), finding.pairs())
             if log_evidence == -math.inf:
-                raise self._conflict(finding)
+                raise self._impossible(finding)
             answers[name] = self._marginal(node, finding, {node: cells}, log_evidence)
         return answers
 
@@ -187,15 +188,15 @@ class Engine:
 
     @cached_property
     def _order_of_all(self) -> Sequence[int]:
-        """An order of elimination for the trees of all evidence, where planning each would take longer than running it.
+        """An elimination order for the trees of any evidence, where planning each would take longer than running it.
 
-        What is observed is left out of it, so that no tree is larger than that of no evidence.
+        Observed nodes are skipped in it, so that no tree is larger than the one without evidence.
         """
         order, n_cells, work = self._network_tables.order(_WORK_OF_AN_ORDER)
         return order if work >= _WORK_PER_CELL * n_cells else ()
 
     def n_cells(self, evidence: Evidence | None = None) -> float:
-        """How many numbers the beliefs in all nodes take to compute: about as many nanoseconds, 8 to 12 bytes each."""
+        """The table cells of the junction tree for all marginals: about one nanosecond and 8 to 12 bytes each."""
         return float(self._tree_of_all(self.finding(evidence)).n_cells)
 
     def log_evidence(self, evidence: Evidence, soft: Soft | None = None) -> float:
@@ -206,7 +207,7 @@ class Engine:
     def most_probable(
         self, evidence: Evidence | None = None, nodes: Iterable[str] | None = None, soft: Soft | None = None
     ) -> Explanation:
-        """The states of greatest probability: of all nodes, or of some with the others summed out."""
+        """The most probable states of all nodes (MPE), or of some with the others summed out (MAP)."""
         finding = self.finding(evidence, soft)
         names = self.network.names if nodes is None else tuple(names_of(nodes))
         targets = [self.network.place(name) for name in names]
@@ -217,7 +218,7 @@ class Engine:
         tree = self._compiled(key, relevant, finding.states, [] if whole else free, False, whole)
         best, log_joint = tree.best(finding.codes(len(self._sizes)), finding.pairs())
         if log_joint == -math.inf:
-            raise self._conflict(finding)
+            raise self._impossible(finding)
         states = {
             name: self.network._states[node][finding.states.get(node, best[node])]
             for name, node in zip(names, targets, strict=True)
@@ -254,8 +255,8 @@ class Engine:
         _, log_evidence = self.tree([], finding).posterior(finding.codes(len(self._sizes)), finding.pairs())
         return float(log_evidence)
 
-    def _conflict(self, finding: Finding) -> ImpossibleEvidenceError:
-        """The error that names a smallest part of the evidence which is impossible by itself."""
+    def _impossible(self, finding: Finding) -> ImpossibleEvidenceError:
+        """The error that names a minimal part of the evidence that is impossible by itself."""
         states, likelihoods = dict(finding.states), dict(finding.likelihoods)
         for node in [*finding.states, *finding.likelihoods]:
             fewer = Finding(
@@ -275,7 +276,7 @@ class Engine:
         )
 
     def _with_observed(self, targets: Sequence[int], finding: Finding, cells: FloatArray) -> FloatArray:
-        """The joint of all targets from that of the free ones: an observed one has all mass in its state."""
+        """The joint of all targets from that of the free ones; an observed one has all mass in its state."""
         if not any(target in finding.states for target in targets):
             return cells
         cells = cells if cells.size else np.ones(1)
@@ -290,7 +291,7 @@ class Engine:
 
     # -- compiling --------------------------------------------------------------------------------------------
     def tree(self, targets: Sequence[int], finding: Finding) -> _kernels.JunctionTree:
-        """The tree whose root is the joint of the targets, observed nodes cut out."""
+        """The tree whose root clique has the targets, observed nodes reduced out."""
         key = ("root", tuple(targets), tuple(finding.states), tuple(finding.likelihoods))
         if key in self._plans:
             return self._plans[key]
@@ -316,7 +317,7 @@ class Engine:
         return tree
 
     def tree_of(self, tables: Sequence[FloatArray], targets: list[int], finding: Finding) -> _kernels.JunctionTree:
-        """A tree like `tree`, made for other tables of the same shapes, which it reads again at every run; not kept."""
+        """A tree like `tree` for other tables of the same shapes, which it reads again at every run; not cached."""
         parents = [list(above) for above in self.network._parents]  # the tables are expanded, so no chains
         relevant = finding.relevant(parents, targets)
         expanded = _kernels.NetworkTables(self._sizes[: len(parents)], parents, tables)

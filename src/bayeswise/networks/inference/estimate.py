@@ -1,4 +1,4 @@
-"""Answers with error bars, and the choice between exact and sampled ones."""
+"""Estimates with error bars, and the choice between exact and sampled ones."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ METHODS = ("auto", "exact", "importance", "likelihood-weighting", "gibbs", "loop
 
 @dataclass(frozen=True)
 class Estimate:
-    """Probabilities by state with standard errors; `effective_rows` is how many independent rows they are worth.
+    """Probabilities by state with standard errors; `effective_rows` is the effective sample size.
 
-    `log_evidence` is None and `r_hat` a number for chains: above 1.05 or so they have not met yet. Loopy propagation
-    has no error bar: its standard errors are NaN, or 0 where it is exact. `notes` are warnings.
+    Gibbs chains have no `log_evidence`, and an `r_hat`: above about 1.05 they have not converged. Loopy propagation has
+    no error bar: its standard errors are NaN, or 0 where it is exact. `notes` are warnings.
     """
 
     node: str

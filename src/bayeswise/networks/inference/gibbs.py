@@ -1,8 +1,8 @@
-"""Answers by Gibbs sampling: nodes drawn in turn given all others, by many chains whose spread is the error.
+"""Gibbs sampling: nodes drawn in turn given all others, in many chains whose spread gives the standard error.
 
-Zeros in tables can shut a chain into a part of the states. So all nodes that share a table with a zero are drawn
-together, as one block: then every state that is possible can be reached from every other. Where such a block has too
-many states, sampling is refused.
+Zeros in tables can trap a chain in a part of the states. So nodes that share a table with a zero are drawn together, as
+one block: then every possible state can be reached from every other. Where such a block has too many states, sampling
+is refused.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Factor = tuple[FloatArray, list[tuple[int, int]], Any]
 
 @dataclass(frozen=True)
 class Scope:
-    """A table or a likelihood with the nodes that it is about, and how far apart their states lie in its cells."""
+    """The cells of a table or a likelihood, and the stride of each of its nodes."""
 
     cells: FloatArray  # (n_cells,) flat
     strides: dict[int, int]
@@ -74,7 +74,7 @@ def gibbs(
 
 
 def _scopes(network: BeliefNetwork, found: Finding) -> list[Scope]:
-    """Every table with the observed states cut out, and every likelihood."""
+    """Every table reduced by the evidence, and every likelihood."""
     return [_scope(factor.cells, factor.nodes) for factor in factors_of(network, found)]
 
 
@@ -87,7 +87,7 @@ def _scope(cells: FloatArray, nodes: Sequence[int]) -> Scope:
 
 
 def _blocks(network: BeliefNetwork, found: Finding, scopes: list[Scope]) -> list[list[int]]:
-    """The nodes that are drawn together: those that tables with a zero join."""
+    """The nodes that are drawn together: those that share a table with a zero."""
     tied = [list(scope.strides) for scope in scopes if scope.strides and (scope.cells == 0.0).any()]
     drawn = (node for node in range(len(network)) if node not in found.states)
     blocks = connected(drawn, ((first, other) for first, *others in tied for other in others))
@@ -105,7 +105,7 @@ def _blocks(network: BeliefNetwork, found: Finding, scopes: list[Scope]) -> list
 
 
 def _parts(network: BeliefNetwork, blocks: list[list[int]], scopes: list[Scope]) -> Iterator[tuple[Any, Any, Any]]:
-    """What the kernel needs of each block: nodes, configurations, factors."""
+    """The arguments of the kernel for each block: nodes, configurations, factors."""
     by_node: dict[int, list[int]] = {}
     for k, scope in enumerate(scopes):
         for node in scope.strides:
@@ -126,7 +126,7 @@ def _parts(network: BeliefNetwork, blocks: list[list[int]], scopes: list[Scope])
 
 
 def _first_states(network: BeliefNetwork, finding: Finding, seed: int) -> CodeArray:
-    """(n_chains, n_nodes) states that agree with the evidence, drawn by their weight among many."""
+    """(n_chains, n_nodes) states consistent with the evidence, resampled by weight from many."""
     generator = np.random.default_rng(seed)
     codes, log_weight = weighted(network, _STARTS, finding, generator, proposal=adapted_proposal(network, finding))
     if np.isneginf(log_weight).all():
@@ -158,17 +158,17 @@ def _run(
     ranges = [slice(a, b) for a, b in itertools.pairwise(cuts) if a < b]
     for turn, (burn, counted) in enumerate(_turns(n_burn, n_sweeps, max(1, int(_WORK_OF_A_TURN // work)))):
 
-        def go(part: slice, turn: int = turn, burn: int = burn, counted: int = counted) -> None:
-            out, again = sums[part], squares[part]
-            lot = (seed * 1_000_003 + turn) & 0xFFFF_FFFF_FFFF_FFFF
-            _kernels.gibbs(parts, chains[part], target[0], place, burn, counted, lot, part.start, out, again)
+        def run(part: slice, turn: int = turn, burn: int = burn, counted: int = counted) -> None:
+            stream = (seed * 1_000_003 + turn) & 0xFFFF_FFFF_FFFF_FFFF
+            outputs = sums[part], squares[part]
+            _kernels.gibbs(parts, chains[part], target[0], place, burn, counted, stream, part.start, *outputs)
 
-        each(go, ranges)
+        each(run, ranges)
     return sums, squares
 
 
 def _turns(n_burn: int, n_sweeps: int, at_once: int) -> Iterator[tuple[int, int]]:
-    """(sweeps that are not counted, sweeps that are) of each turn, so short that an interrupt is heard between them.
+    """(burn-in sweeps, counted sweeps) of each turn, short enough for an interrupt to be handled between them.
 
     >>> list(_turns(3, 5, at_once=4))
     [(3, 0), (0, 4), (0, 1)]
@@ -188,7 +188,7 @@ def _estimate(network: BeliefNetwork, target: int, sums: FloatArray, squares: Fl
     known = within > 0.0
     r_hat = np.sqrt(1.0 + between[known] / within[known]).max() if known.any() else 1.0
     spread = float((error**2).sum())
-    n_drawn = float(n_sweeps * N_CHAINS)  # no estimate is worth more rows than were drawn
+    n_drawn = float(n_sweeps * N_CHAINS)  # the effective sample size is at most this
     return Estimate.of(
         network.names[target],
         network._states[target].labels,

@@ -1,7 +1,7 @@
-"""Loopy belief propagation: messages between tables and nodes until they repeat; exact where no two paths meet.
+"""Loopy belief propagation: messages between factors and nodes until they converge; exact in polytrees.
 
-Where paths meet again the beliefs are an approximation without an error bar: a second opinion beside samples, and
-a guide for importance sampling.
+Where the graph has loops the beliefs are an approximation without an error bar: a check on sampling, and the basis of
+the proposal in importance sampling.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 MOST_SWEEPS = 200
 TOLERANCE = 1e-9
-_UNDAMPED_SWEEPS = 20  # from here on half of each old message is kept, which calms those that swing
+_UNDAMPED_SWEEPS = 20  # then messages are damped by a half, against oscillation
 
 
 @dataclass(frozen=True)
 class Factor:
-    """A table with its observed nodes cut out, or a likelihood: one axis for each node that is left."""
+    """A table reduced by the evidence, or a likelihood: one axis for each free node."""
 
     cells: FloatArray
     nodes: tuple[int, ...]
@@ -39,7 +39,7 @@ class Factor:
 
 
 def factors_of(network: BeliefNetwork, finding: Finding, nodes: Iterable[int] | None = None) -> list[Factor]:
-    """The tables of `nodes` (of all by default) and the likelihoods, without those that have no free node left."""
+    """The tables of `nodes` (of all by default) and the likelihoods, without those that have no free node."""
     factors = []
     for node in range(len(network)) if nodes is None else nodes:
         scope = [*network._parents[node], node]
@@ -82,7 +82,7 @@ class Messages:
         return _normalised(self._log_product[node], self._n_zeros[node] > 0.5)
 
     def from_below(self, node: int) -> FloatArray:
-        """The product of the messages of children and likelihoods to a node, without its own table."""
+        """The product of the messages from children and likelihoods to a node, without its own table."""
         place = self._table_of[node]
         return self._without(place, self.factors[place].nodes.index(node))
 
@@ -135,7 +135,7 @@ def _normalised(log_product: FloatArray, impossible: BoolArray) -> FloatArray:
 
 
 def propagate(network: BeliefNetwork, node: str, evidence: Evidence | None, soft: Soft | None) -> Estimate:
-    """P(node | evidence) by messages; exact in a network where each two nodes are joined by one path at most."""
+    """P(node | evidence) by message passing; exact in a polytree."""
     target = network.place(node)
     finding = network.engine.finding(evidence, soft)
     labels = network._states[target].labels
@@ -153,7 +153,7 @@ def propagate(network: BeliefNetwork, node: str, evidence: Evidence | None, soft
 
 
 def _is_forest(factors: Sequence[Factor]) -> bool:
-    """Whether tables and nodes form a graph without a cycle, so that messages are exact."""
+    """Whether the factor graph has no cycle, so that messages are exact."""
     nodes = {node for factor in factors for node in factor.nodes}
     links = [(factor.nodes[0], other) for factor in factors for other in factor.nodes[1:]]
     return len(links) == len(nodes) - len(graph.connected(nodes, links))

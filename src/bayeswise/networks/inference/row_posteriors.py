@@ -1,4 +1,4 @@
-"""The posterior of one node for every row of a table, rows with the same missing cells together."""
+"""The posterior of one node for every row of a table, in groups of rows with the same missing cells."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bayeswise.tables.source import DEFAULT_NULL_WORDS, Source, open_source
 if TYPE_CHECKING:
     from bayeswise.networks.network import BeliefNetwork
 
-_CELLS_WORTH_A_TREE = 40_000  # rows of one pattern that cost less than this share a tree for any pattern
+_CELLS_WORTH_A_TREE = 40_000  # patterns whose rows cost less than this share a tree for any pattern
 _ROWS_PER_THREAD = 2_000
 
 
@@ -35,7 +35,7 @@ def predict_proba(network: BeliefNetwork, node: str, table: Any) -> FloatArray:
     >>> network.predict_proba("rain", {"wet": ["yes", None]}).round(3).tolist()
     [[0.818, 0.182], [0.5, 0.5]]
 
-    A cell may have a likelihood for each state in the place of a state:
+    A cell may have a likelihood for each state instead of a state:
 
     >>> network.predict_proba("rain", {"wet": ["yes=1;no=0", "yes=0.8;no=0.1"]}).round(3).tolist()
     [[0.818, 0.182], [0.753, 0.247]]
@@ -93,10 +93,10 @@ def _columns(network: BeliefNetwork, source: Source, leave_out: int) -> list[tup
 
 
 def _translation(network: BeliefNetwork, node: int, levels: Sequence[Label]) -> tuple[CodeArray, FloatArray]:
-    """The code of each level of a column, and the likelihoods in it; the last, which a missing cell picks, is -1."""
+    """The code of each level of a column, then -1 for a missing cell; and the likelihoods in it."""
     states = network._states[node]
     in_file = all(isinstance(state, str) for state in states)
-    by_text = {str(state): code for code, state in enumerate(states)}  # one look for each of many levels
+    by_text = {str(state): code for code, state in enumerate(states)}  # one lookup per level
     codes = np.full(len(levels) + 1, -1, dtype=np.int32)
     likelihoods: list[FloatArray] = []
     for place, level in enumerate(levels):
@@ -157,7 +157,7 @@ def posterior_and_evidence(
 def _groups(
     network: BeliefNetwork, target: int, columns: list[int], codes: CodeArray, soft: Sequence[FloatArray]
 ) -> Iterator[tuple[_kernels.JunctionTree, list[int], Any]]:
-    """Rows by what is missing or soft in them, with a tree for each; rare patterns share one tree for any pattern."""
+    """Rows by their pattern of missing and soft cells, a tree for each; rare patterns share one for any pattern."""
     patterns, pattern_of_row, sizes = _patterns(codes, soft)
     engine = network.engine
     shared = _tree_of_any_pattern(engine, target, columns) if len(patterns) > 1 else None
@@ -197,14 +197,14 @@ def _patterns(codes: CodeArray, soft: Sequence[FloatArray]) -> tuple[Any, Any, A
     if here.shape[1] > 8:
         patterns, pattern_of_row, sizes = np.unique(here, axis=0, return_inverse=True, return_counts=True)
         return patterns, pattern_of_row.ravel(), sizes
-    words = np.zeros((len(here), 8), dtype=np.uint8)  # one integer for each row is sorted much sooner
+    words = np.zeros((len(here), 8), dtype=np.uint8)  # one integer per row sorts much faster
     words[:, : here.shape[1]] = here
     found, pattern_of_row, sizes = np.unique(words.view(np.uint64).ravel(), return_inverse=True, return_counts=True)
     return found.view(np.uint8).reshape(-1, 8)[:, : here.shape[1]], pattern_of_row, sizes
 
 
 def _tree_of_any_pattern(engine: Engine, target: int, columns: list[int]) -> _kernels.JunctionTree | None:
-    """The tree in which any cell may be missing; None if it is too large, as trees of single patterns need not be."""
+    """The tree in which any cell may be missing; None if it is too large (trees of single patterns may not be)."""
     try:
         return engine.tree([target], Finding({}, {node: np.ones(0) for node in sorted(columns)}, 0.0))
     except TooLargeError:

@@ -1,9 +1,9 @@
-"""Rows drawn from a network, and answers from them: likelihood weighting, and importance sampling that is adapted.
+"""Forward sampling, likelihood weighting, and evidence pre-propagation importance sampling (Yuan and Druzdzel).
 
-A row is drawn node by node, so that it agrees with the evidence, and weighs w = P(row, evidence) / P(row is drawn).
-Instead of counting states, each row gives P(node | its Markov blanket), which has no more variance and never is 0 for a
-state that merely was not drawn. The adapted sampler (Yuan and Druzdzel's evidence pre-propagation) multiplies each
-table by the messages of loopy propagation from below, and keeps a small probability for every state that is possible.
+A row is drawn node by node, consistent with the evidence, and has the weight w = P(row, evidence) / P(row is drawn).
+Estimates are Rao-Blackwellised: each row contributes P(node | its Markov blanket) instead of a count, which has no more
+variance and is not 0 for a possible state that was never drawn. The adapted proposal multiplies each table by the
+messages of loopy propagation from below, and keeps a small probability for every possible state.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def weighted(
     nodes: Container[int] | None = None,
     proposal: Mapping[int, FloatArray] | None = None,
 ) -> tuple[CodeArray, FloatArray]:
-    """Rows that agree with the evidence, and the logarithms of their weights P(row, evidence) / P(row is drawn).
+    """Rows consistent with the evidence, and the logs of their weights P(row, evidence) / P(row is drawn).
 
     Nodes outside `nodes` are left at state 0. A node in `proposal` is drawn from that table instead of its own.
     """
@@ -89,7 +89,7 @@ def weighted(
 
 
 def table_rows(network: BeliefNetwork, node: int, codes: CodeArray) -> Any:
-    """(n_rows,) the row of a node's table that the states of its parents choose."""
+    """(n_rows,) the row of a node's table for the states of its parents."""
     row = np.zeros(len(codes), dtype=np.int64)
     for parent in network._parents[node]:
         row = row * len(network._states[parent]) + codes[:, parent]
@@ -97,27 +97,27 @@ def table_rows(network: BeliefNetwork, node: int, codes: CodeArray) -> Any:
 
 
 def _drawn(table: FloatArray, row: Any, uniform: FloatArray) -> CodeArray:
-    """The first state whose cumulated probability exceeds a uniform number; states of probability 0 never are."""
+    """Inverse transform sampling: the first state whose cumulative probability exceeds a uniform number."""
     if len(table) > len(row):  # most rows of the table are not used
         used, row = np.unique(row, return_inverse=True)
         table = table[used]
-    cumulated = np.cumsum(table, axis=1)
-    cumulated /= cumulated[:, -1:]
+    cumulative = np.cumsum(table, axis=1)
+    cumulative /= cumulative[:, -1:]
     if table.shape[1] > _MANY_STATES:
-        return _drawn_of_many(cumulated, row, uniform)
+        return _drawn_of_many(cumulative, row, uniform)
     state = np.zeros(len(row), dtype=np.int32)
-    for column in cumulated.T[:-1]:
+    for column in cumulative.T[:-1]:
         state += uniform >= column[row]
     return state
 
 
-def _drawn_of_many(cumulated: FloatArray, row: Any, uniform: FloatArray) -> CodeArray:
+def _drawn_of_many(cumulative: FloatArray, row: Any, uniform: FloatArray) -> CodeArray:
     """The same by bisection, for all that share a row of the table at once."""
     state = np.empty(len(row), dtype=np.int32)
     order = np.argsort(row, kind="stable")
     for part in np.split(order, np.flatnonzero(np.diff(row[order])) + 1):
         if len(part):
-            state[part] = np.searchsorted(cumulated[row[part[0]], :-1], uniform[part], side="right")
+            state[part] = np.searchsorted(cumulative[row[part[0]], :-1], uniform[part], side="right")
     return state
 
 
@@ -136,10 +136,9 @@ def estimate(
     *,
     adapted: bool,
 ) -> Estimate:
-    """p = sum w P(node | blanket) / sum w, with the standard error of a ratio and a bound by the effective rows.
+    """p = sum w P(node | blanket) / sum w, with the standard error of a ratio, and at least 1 / effective sample size.
 
-    What happens less often than once in all effective rows cannot be excluded by them: no standard error is below one
-    over their number.
+    An event rarer than that may be missing from the sample, so that no smaller error is stated.
     """
     whole_number(n_rows, "n_rows")
     method = "importance" if adapted else "likelihood-weighting"
@@ -174,7 +173,7 @@ def estimate(
 
 
 def few_rows_note(effective: float, n_rows: int) -> tuple[str, ...]:
-    """A note on an estimate that is worth few rows."""
+    """A note on an estimate of small effective sample size."""
     if effective >= _FEW_ROWS:
         return ()
     return (f"only {effective:.3g} effective rows of {n_rows}: the error may be larger than stated; take more rows",)
@@ -192,7 +191,7 @@ def adapted_proposal(network: BeliefNetwork, finding: Finding) -> dict[int, Floa
 
 
 def _tilted(table: FloatArray, from_below: FloatArray) -> FloatArray:
-    """Rows of table x message, normalised; possible states get at least a small share, as messages are approximate."""
+    """Rows of table x message, normalised; possible states keep a small probability, as messages are approximate."""
     n_states = table.shape[1]
     least = 0.006 if n_states <= 5 else 0.001 if n_states <= 8 else 0.0005
     product = table * from_below
@@ -215,7 +214,7 @@ def _given_blanket(
         log_p += log(finding.likelihoods[target])
     for child in graph.children_of(network._parents)[target]:
         if child not in relevant:
-            continue  # summed out, it has no effect
+            continue  # barren
         above = network._parents[child]
         stride = math.prod(len(network._states[each]) for each in above[above.index(target) + 1 :])
         first = table_rows(network, child, codes) - stride * codes[:, target].astype(np.int64)
@@ -254,7 +253,7 @@ class _WeightedSums:
         return self.log_top + math.log(self.total)
 
     def result(self) -> tuple[FloatArray, FloatArray, float]:
-        """The means, their standard errors, and how many rows of equal weight they are worth."""
+        """The means, their standard errors, and the effective sample size."""
         p = self.first / self.total
         effective = self.total**2 / self.squares
         variance = np.maximum(0.0, self.square_second - 2.0 * p * self.square_first + p**2 * self.squares)

@@ -1,12 +1,12 @@
-"""Answers of a mixed network, and rows drawn from it: numbers are integrated out first, which leaves a table of states.
+"""Inference in mixed networks, and sampling: numbers are integrated out first, which leaves a network of states.
 
-The numbers of a component, given the states that its lines depend on, are normal. The likelihood of what was observed
-in it is a table over these states, and joins the network of states as one more node that was observed. That is what a
-junction tree with a strong root does: the states around a component are in one clique.
+Given the discrete parents of its lines, the numbers of a component are jointly normal. The likelihood of its evidence
+is a table over these states, and joins the discrete network as the table of an observed node. This is the clique of a
+junction tree with a strong root: the states around a component are in one clique.
 
-Where numbers depend on too many states for that, answers come from drawn rows. Only states are drawn; each row weighs
-as much as the observed numbers are probable given its states, and gives the exact mean and variance of the queried
-number (Rao and Blackwell: less variance than drawing numbers too).
+Where numbers depend on too many states for that, answers are sampled. Only states are drawn; the weight of a row is the
+density of the observed numbers given its states, and it contributes the exact mean and variance of the queried number
+(Rao-Blackwellised: less variance than drawing numbers too).
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _MOST_WORK = 1 << 34  # multiplications
 
 
 def known_of(network: MixedNetwork, evidence: Evidence | None, do: Evidence | None = None) -> Known:
-    """Evidence, and what is set by hand, by position."""
+    """Evidence and interventions, by position."""
     states: dict[int, int] = {}
     numbers: dict[int, float] = {}
     for name, value in {**(evidence or {}), **(do or {})}.items():
@@ -88,13 +88,13 @@ class Moments:
         return np.asarray(within + between)
 
 
-class Question:
-    """A query: its nodes, what is known, and the network of states with the likelihood of the observed numbers."""
+class MixedQuery:
+    """A query: its nodes, what is known, and the discrete network with the likelihood of the observed numbers."""
 
     def __init__(self, network: MixedNetwork, names: Sequence[str], known: Known) -> None:
         self.network, self.known = network, known
         self.nodes = [network.place(name) for name in names]
-        parents = [() if node in known.set_by_hand else above for node, above in enumerate(network._parents)]
+        parents = [() if node in known.intervened else above for node, above in enumerate(network._parents)]
         relevant = graph.ancestors_of(parents, [*self.nodes, *known.states, *known.numbers])
         parts = components(network, relevant, known)
         free = {node for node in self.nodes if node in network.lines} - set(known.numbers)
@@ -106,8 +106,8 @@ class Question:
             network.names[node]: network.discrete.states(network.names[node])[code]
             for node, code in known.states.items()
         }
-        by_hand = {name: state for name, state in self.evidence.items() if network.place(name) in known.set_by_hand}
-        discrete = network.discrete.do(by_hand) if by_hand else network.discrete
+        actions = {name: state for name, state in self.evidence.items() if network.place(name) in known.intervened}
+        discrete = network.discrete.do(actions) if actions else network.discrete
         nodes = [discrete.node(name) for name in discrete]
         for part in [*(part for part in parts if part not in mine), *([self.part] if self.part else [])]:
             observed = any(node in known.numbers for node in part.lines)
@@ -120,7 +120,7 @@ class Question:
         self.states = BeliefNetwork(nodes, name=network.name)
 
     def _finding(self, part: Component, log_likelihood: FloatArray, name: str) -> list[Node]:
-        """The likelihood of states given the numbers of a component, as an observed node."""
+        """The likelihood of states given the observed numbers of a component, as an observed node."""
         top = float(log_likelihood.max())
         self.log_scale += top
         if not part.given:
@@ -171,7 +171,7 @@ class Question:
 
 
 def configurations_of(network: MixedNetwork, part: Component) -> CodeArray:
-    """(n_configurations, n_given) all states of the nodes that a component depends on, the last changing fastest."""
+    """(n_configurations, n_given) all configurations of a component's discrete parents, the last changing fastest."""
     sizes = [network.size(node) for node in part.given]
     n_cells, work = math.prod(sizes), len(part.lines) * len(part.free) ** 2
     if n_cells > MOST_CONFIGURATIONS or n_cells * work > _MOST_WORK:
@@ -258,6 +258,6 @@ def estimate(
 
 
 def _by_row(network: MixedNetwork, part: Component, codes: Any, known: Known) -> tuple[Any, Solved]:
-    """The configuration of each row, and the component solved once for each that was drawn."""
+    """The configuration of each row, and the component solved once for each distinct one."""
     distinct, which = np.unique(codes, axis=0, return_inverse=True)
     return which.ravel(), solve(network, part, distinct, known)

@@ -1,11 +1,11 @@
 """The numbers of a network given its states: rows of a least-squares problem, solved for many configurations at once.
 
-A node x = a + sum w p + noise is a row (x - sum w p - a) / stddev. What is observed moves to the right-hand side b;
-with A = Q R for what is not, the posterior is normal with mean R^-1 Q'b and covariance R^-1 R^-T, and
+A node x = a + sum w p + noise is a row (x - sum w p - a) / stddev. Observed numbers move to the right-hand side b; with
+A = Q R for the others, the posterior is normal with mean R^-1 Q'b and covariance R^-1 R^-T, and
 
     log p(observed) = - |b - A mean|^2 / 2 - log |det R| - sum log stddev - (n_rows - n_free) / 2 log 2 pi
 
-No precision matrix is formed, so that large numbers beside small deviations lose no digits.
+No precision matrix is formed, so that large numbers with small deviations lose no digits.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ _BLOCK = 1 << 22  # cells of the matrices that are factored at once
 
 @dataclass(frozen=True)
 class Known:
-    """Evidence by position: observed states and numbers, and the nodes that were set by hand."""
+    """Evidence by position: states and numbers, observed or set, and the nodes that were set by an intervention."""
 
     states: Mapping[int, int]
     numbers: Mapping[int, float]
-    set_by_hand: frozenset[int] = frozenset()
+    intervened: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)
 class Component:
-    """Numbers that are connected once what is known is taken out, and all lines that they are in."""
+    """Numbers that are connected once known ones are removed, and all lines that they are in."""
 
     free: tuple[int, ...]  # numbers that are not known
     lines: tuple[int, ...]  # nodes
@@ -54,9 +54,9 @@ _FIELDS = tuple(field.name for field in fields(Component))
 
 
 def components(network: MixedNetwork, relevant: Collection[int], known: Known) -> list[Component]:
-    """The connected components of the lines of relevant nodes, once what is known is taken out."""
+    """The connected components of the lines of relevant nodes, once known numbers are removed."""
     lines = [
-        node for node in network.order if node in relevant and node in network.lines and node not in known.set_by_hand
+        node for node in network.order if node in relevant and node in network.lines and node not in known.intervened
     ]
     leader = {node: node for node in lines}
 
@@ -88,7 +88,7 @@ def _component(
 
 @dataclass(frozen=True)
 class Solved:
-    """The free numbers of a component given each of some configurations of states, and what was observed."""
+    """The free numbers of a component given the evidence and each of some configurations of states."""
 
     log_likelihood: FloatArray  # (n_configurations,)
     mean: FloatArray  # (n_configurations, n_free)
@@ -160,7 +160,7 @@ def _too_far_apart(network: MixedNetwork, part: Component) -> NetworkError:
 def _chosen_lines(
     network: MixedNetwork, part: Component, configurations: CodeArray, known: Known
 ) -> Iterator[tuple[int, IntArray]]:
-    """Each node with the position of its line in every configuration; lines of little noise first, for the rounding."""
+    """Each node with the position of its line in every configuration; lines of little noise first, for accuracy."""
     of_given = dict(zip(part.given, configurations.T, strict=True))
     for node in sorted(part.lines, key=lambda each: float(network.lines[each].stddev.min())):
         which = np.zeros(len(configurations), dtype=np.int64)

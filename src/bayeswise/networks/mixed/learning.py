@@ -1,6 +1,6 @@
 """A mixed network from rows: tables by counting, lines by least squares from exact scatter, the graph by a score.
 
-Sums of squares and products are exact, so neither the order of rows nor how they were read changes a bit of the answer.
+Sums of squares and products are exact, so neither the order of rows nor how they were read changes a bit of the result.
 Tests of independence between numbers and states are likelihood ratios of lines.
 """
 
@@ -20,7 +20,7 @@ from bayeswise.networks.learning.family_counts import FamilyCounts
 from bayeswise.networks.learning.independence_tests import GTest, pc_graph
 from bayeswise.networks.learning.search.climbing import hill_climbing
 from bayeswise.networks.learning.search.scores import MOST_CELLS, Scores
-from bayeswise.networks.mixed.mixed_rows import DETERMINED, MixedRows, ScatterByStates, left_by, read_rows
+from bayeswise.networks.mixed.mixed_rows import DETERMINED, MixedRows, ScatterByStates, read_rows, residual_variances
 from bayeswise.networks.mixed.network import MixedNetwork
 from bayeswise.networks.mixed.node import GaussianNode
 from bayeswise.networks.node import Node
@@ -56,8 +56,8 @@ def learn(
 
     The graph is given (`parents`), found by hill climbing with a score ("auto"), or by tests of independence at level
     `alpha` (`method="pc"`); a number is never the parent of a state.
-    Lines are those of greatest likelihood; where a configuration of states has too few rows for its own line, it takes
-    that of all rows, with a note. `missing="drop"` leaves out rows with a missing cell.
+    Lines are maximum likelihood estimates; a configuration of states with too few rows for its own line gets the pooled
+    line of all rows, with a note. `missing="drop"` leaves out rows with a missing cell.
 
     >>> rows = {"kind": ["a", "b"] * 20, "x": [float(n % 7) for n in range(40)]}
     >>> rows["y"] = [2.0 * x + n % 3 for n, x in enumerate(rows["x"])]
@@ -101,7 +101,7 @@ def learn(
 
 
 class MixedScores:
-    """Scores of families, larger is better: log-likelihood minus a penalty for each free number."""
+    """Scores of families, larger is better: log-likelihood minus a penalty for each free parameter."""
 
     def __init__(self, rows: MixedRows, sums: ScatterByStates, score: str) -> None:
         self.names = rows.names
@@ -114,7 +114,7 @@ class MixedScores:
         self._known: dict[tuple[int, tuple[int, ...]], float] = {}
 
     def family(self, node: int, parents: Iterable[int]) -> float:
-        """The score of a node given its parents; minus infinity where too few rows or no noise are left for a line."""
+        """The score of a node given its parents; minus infinity where a line has too few rows, or no residual noise."""
         above = tuple(sorted(parents))
         if (node, above) not in self._known:
             if node in self._state:
@@ -149,7 +149,7 @@ class MixedScores:
         score = np.zeros(1 + len(others))
         for weight, covariance in zip(weights, covariances, strict=True):
             if weight > 0.0:
-                left = left_by(covariance, numbers, own, others)
+                left = residual_variances(covariance, numbers, own, others)
                 n_free = len(numbers) + 2 + np.arange(1 + len(others)).clip(max=1)
                 determined = (left <= DETERMINED * covariance[own, own]) | (weight <= n_free)
                 with np.errstate(divide="ignore", invalid="ignore"):
@@ -163,7 +163,7 @@ class MixedScores:
 
 
 def _line(name: str, parents: Sequence[str], rows: MixedRows, sums: ScatterByStates, notes: list[str]) -> GaussianNode:
-    """The line of greatest likelihood for each configuration; that of all rows where it has too few."""
+    """The maximum likelihood line of each configuration; the pooled line where it has too few rows."""
     given = [parent for parent in parents if parent in rows.coded.names]
     above = [parent for parent in parents if parent in rows.numbers]
     own, numbers = rows.numbers.index(name), [rows.numbers.index(parent) for parent in above]
@@ -188,10 +188,10 @@ def _line(name: str, parents: Sequence[str], rows: MixedRows, sums: ScatterBySta
 def _fitted(
     weight: float, mean: FloatArray, covariance: FloatArray, own: int, numbers: Sequence[int]
 ) -> tuple[float, ...] | None:
-    """Intercept, slopes and standard deviation; None if there are not enough rows, or nothing is left for noise."""
+    """Intercept, slopes and standard deviation; None if there are too few rows, or no residual noise."""
     if weight <= len(numbers) + 1:
         return None
-    left = float(left_by(covariance, numbers, own, [])[0])
+    left = float(residual_variances(covariance, numbers, own, [])[0])
     if not left > DETERMINED * covariance[own, own]:
         return None
     unit = np.sqrt(np.diagonal(covariance)[list(numbers)])
@@ -214,14 +214,14 @@ _FEWEST_LEFT = 5  # rows beyond the coefficients of a line: with fewer, a ratio 
 class MixedTest:
     """Likelihood-ratio tests under normal noise, scaled so that their mean is that of their chi-square distribution.
 
-    Two states: the G test. A number x and another: whether y adds to the line of x, in each configuration of the given
-    states. A number x and a state y: whether x has a line of its own for each state of y. Under independence the
-    residual sums of squares are chi-square variables, so that the mean of the ratio is known exactly, and few rows in a
-    configuration do no harm. Numbers have no children with states, so that two columns of states are never tested given
-    a number: there is always a set of states that separates them, if any set does.
+    Two columns of states: the G test. Two numbers x and y: whether y adds to the line of x, in each configuration of
+    the given states. A number x and a column of states y: whether x has a different line for each state of y. Under
+    independence the residual sums of squares are chi-square variables, so that the mean of the ratio is known exactly,
+    and few rows in a configuration do no harm. Numbers have no children with states, so that two columns of states are
+    never tested given a number: if any set separates them, a set of states does.
 
-    States of y with too few rows for a line are put together. A configuration with too few rows is left out; a test
-    that is left with less than half of all rows is not made, and the columns count as dependent.
+    States of y with too few rows for a line are pooled. A configuration with too few rows is left out; a test that is
+    left with less than half of all rows is not made, and the columns count as dependent.
     """
 
     def __init__(self, rows: MixedRows, sums: ScatterByStates) -> None:
@@ -273,7 +273,7 @@ def _of_numbers(weight: float, covariance: FloatArray, numbers: Sequence[int], x
     n_free = len(numbers) + 1
     if weight < n_free + 2:
         return _NOTHING
-    without, within = left_by(covariance, numbers, x, [y])
+    without, within = residual_variances(covariance, numbers, x, [y])
     if without <= DETERMINED * covariance[x, x]:
         return (0.0, 0.0, 0, weight)  # no variance is left for y to explain
     within = max(float(within), DETERMINED * float(without))
@@ -290,17 +290,17 @@ def _of_states(
     groups = [(float(weights[k]), means[k], covariances[k]) for k in np.flatnonzero(enough)]
     few = ~enough & (weights > 0.0)
     if few.any():
-        rest = _together(weights[few], means[few], covariances[few])
+        rest = _pooled(weights[few], means[few], covariances[few])
         groups += [rest] * (rest[0] >= n_free + _FEWEST_LEFT)
     if not groups:
         return _NOTHING
     n = np.array([group[0] for group in groups])
-    total, _, pooled = _together(n, np.array([group[1] for group in groups]), np.array([group[2] for group in groups]))
-    left = float(left_by(pooled, numbers, x, [])[0])
+    total, _, pooled = _pooled(n, np.array([group[1] for group in groups]), np.array([group[2] for group in groups]))
+    left = float(residual_variances(pooled, numbers, x, [])[0])
     if len(n) == 1 or left <= DETERMINED * pooled[x, x]:
         varies = len(n) == 1 and np.count_nonzero(weights) > 1
         return _NOTHING if varies else (0.0, 0.0, 0, total)
-    each = np.array([left_by(covariance, numbers, x, [])[0] for _, _, covariance in groups])
+    each = np.array([residual_variances(covariance, numbers, x, [])[0] for _, _, covariance in groups])
     each = each.clip(min=DETERMINED * left)
 
     def mean(size: FloatArray) -> FloatArray:
@@ -311,8 +311,8 @@ def _of_states(
     return (float(ratio), expected, (len(n) - 1) * (n_free + 1), total)
 
 
-def _together(weights: FloatArray, means: FloatArray, covariances: FloatArray) -> tuple[float, FloatArray, FloatArray]:
-    """The weight, mean and covariance of groups put together."""
+def _pooled(weights: FloatArray, means: FloatArray, covariances: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+    """The weight, mean and covariance of pooled groups."""
     total = float(weights.sum())
     center = weights @ means / total
     apart = means - center

@@ -21,12 +21,12 @@ from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.source import open_source
 
 DETERMINED = 1e-10
-"""Of a variance: less than that is left by parents that determine the node."""
+"""Of a variance: parents that leave less than this determine the node."""
 
 
 @dataclass(frozen=True)
 class MixedRows:
-    """Whole rows: numbers as a matrix, states as codes; `names` are all columns in the order of the table."""
+    """Complete rows: numbers as a matrix, states as codes; `names` are all columns in the order of the table."""
 
     names: tuple[str, ...]
     numbers: tuple[str, ...]
@@ -77,7 +77,7 @@ def read_rows(
 
 
 def _whole(rows: MixedRows, missing: str, notes: list[str]) -> MixedRows:
-    """The rows that have every cell and a weight; refused if some have not, unless they may be dropped."""
+    """The complete rows that have a weight; missing cells are refused unless their rows may be dropped."""
     complete = np.asarray(np.isfinite(rows.values).all(axis=1) & (rows.coded.codes >= 0).all(axis=1))
     lost = int(np.count_nonzero(~complete))
     if lost and missing == "error":
@@ -116,8 +116,8 @@ class ScatterByStates:
         return self._found[key]
 
 
-def left_by(covariance: FloatArray, numbers: Sequence[int], own: int, others: Sequence[int]) -> FloatArray:
-    """(1 + n_others,) the variance of a number that others leave: given `numbers`, and given one more each."""
+def residual_variances(covariance: FloatArray, numbers: Sequence[int], own: int, others: Sequence[int]) -> FloatArray:
+    """(1 + n_others,) the residual variance of a number given `numbers`, then given one of `others` in addition."""
     unit = np.sqrt(np.diagonal(covariance))
     unit = np.where(unit > 0.0, unit, 1.0)
     kept = [own, *others]

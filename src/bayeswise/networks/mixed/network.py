@@ -1,4 +1,4 @@
-"""A network of nodes with states and of nodes that are numbers, and the questions that it answers."""
+"""A conditional Gaussian network: nodes with states and nodes that are numbers, and its queries."""
 
 from __future__ import annotations
 
@@ -92,13 +92,13 @@ class MixedNetwork(NamedGraph):
 
     @property
     def n_parameters(self) -> int:
-        """How many numbers are free: those of tables, and for each line an intercept, its weights and a deviation."""
+        """The number of free parameters: those of tables, and of each line its intercept, weights and deviation."""
         return self.discrete.n_parameters + sum(
             line.weights.size + 2 * len(line.stddev) for line in self.lines.values()
         )
 
     def node(self, name: str) -> Node | GaussianNode:
-        """The node as it can be written down again."""
+        """The node, from which the network can be built again."""
         place = self.place(name)
         if place not in self.lines:
             return self.discrete.node(name)
@@ -119,7 +119,7 @@ class MixedNetwork(NamedGraph):
         """How many states a node has."""
         return len(self.discrete.states(self.names[place]))
 
-    # -- questions ----------------------------------------------------------------------------------------------
+    # -- queries ------------------------------------------------------------------------------------------------
     def query(
         self, node: str, evidence: Evidence | None = None, *, do: Evidence | None = None
     ) -> Distribution | NormalMixture:
@@ -127,10 +127,10 @@ class MixedNetwork(NamedGraph):
 
         `do` {node: state or number} intervenes on nodes before anything is observed.
         """
-        from bayeswise.networks.mixed.answering import Question, known_of
+        from bayeswise.networks.mixed.answering import MixedQuery, known_of
 
-        question = Question(self, [node], known_of(self, evidence, do))
-        return question.mixture() if self.place(node) in self.lines else question.distribution()
+        query = MixedQuery(self, [node], known_of(self, evidence, do))
+        return query.mixture() if self.place(node) in self.lines else query.distribution()
 
     def marginals(
         self, evidence: Evidence | None = None, *, do: Evidence | None = None
@@ -140,7 +140,7 @@ class MixedNetwork(NamedGraph):
 
     def moments(self, nodes: Iterable[str], evidence: Evidence | None = None, *, do: Evidence | None = None) -> Moments:
         """The mean and the covariance of several numbers given the evidence, exactly."""
-        from bayeswise.networks.mixed.answering import Question, known_of
+        from bayeswise.networks.mixed.answering import MixedQuery, known_of
 
         names = [nodes] if isinstance(nodes, str) else list(nodes)
         for name in names:
@@ -148,13 +148,13 @@ class MixedNetwork(NamedGraph):
                 raise ParameterError(f"node {name!r} has states: it has no mean", fix="use query(...)")
         if not names or len(set(names)) < len(names):
             raise ParameterError(f"moments are of different nodes; found {names}", fix="name each node once")
-        return Question(self, names, known_of(self, evidence, do)).moments()
+        return MixedQuery(self, names, known_of(self, evidence, do)).moments()
 
     def log_evidence(self, evidence: Evidence) -> float:
         """log P(observed states) plus the log density of the observed numbers given them."""
-        from bayeswise.networks.mixed.answering import Question, known_of
+        from bayeswise.networks.mixed.answering import MixedQuery, known_of
 
-        return Question(self, [], known_of(self, evidence)).log_evidence()
+        return MixedQuery(self, [], known_of(self, evidence)).log_evidence()
 
     def estimate(
         self, node: str, evidence: Evidence | None = None, *, n_rows: int = 100_000, seed: int = 0
@@ -197,7 +197,7 @@ class MixedNetwork(NamedGraph):
         save_model(self, path)
 
     def to_plain(self) -> tuple[Any, ...]:
-        """What a model file holds: the name, the nodes in their order, the network of states, and all lines."""
+        """The content of a model file: the name, the nodes in their order, the discrete network, and all lines."""
         nodes = tuple(
             (name, self.parents(name), self._n_given[place] if place in self.lines else -1)
             for place, name in enumerate(self.names)
@@ -207,7 +207,7 @@ class MixedNetwork(NamedGraph):
 
     @classmethod
     def from_plain(cls, plain: tuple[Any, ...]) -> MixedNetwork:
-        """The inverse of `to_plain`, checked like a network that is built by hand."""
+        """The inverse of `to_plain`, checked like any new network."""
         name, nodes, states, cells = plain
         discrete = BeliefNetwork.from_plain(states)
         made: list[Node | GaussianNode] = []

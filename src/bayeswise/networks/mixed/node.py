@@ -1,6 +1,6 @@
-"""A node that is a number: linear in parents that are numbers, with normal noise; its line may depend on states.
+"""Gaussian nodes: linear in parents that are numbers, with normal noise, and a line for each configuration of states.
 
-Its distribution is a mixture of normals, one for each configuration of the states that matter to it.
+The posterior is a mixture of normals, one for each configuration of the states that it depends on.
 """
 
 from __future__ import annotations
@@ -152,12 +152,12 @@ def _number(node: str, what: str, value: Any) -> float:
         raise NetworkError(f"the {what} of {node!r} is {value!r:.80}", fix="give a number") from None
 
 
-# -- its distribution --------------------------------------------------------------------------------------------
+# -- posteriors --------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class NormalMixture:
-    """sum of weight * Normal(mean, stddev); exact unless `standard_error` (of the mean) says otherwise.
+    """sum of weight * Normal(mean, stddev); an estimate if `standard_error` (of the mean) is above 0, else exact.
 
     >>> NormalMixture("x", np.array([0.5, 0.5]), np.array([-1.0, 1.0]), np.array([1.0, 1.0]))
     NormalMixture(x: mean 0, stddev 1.414)
@@ -201,7 +201,7 @@ class NormalMixture:
         return np.asarray((self.weights * each).sum(axis=-1))
 
     def quantile(self, p: float) -> float:
-        """The number that X is below with probability p, by bisection down to neighbouring doubles.
+        """The number x with P(X <= x) = p, by bisection down to adjacent doubles.
 
         >>> one = NormalMixture("x", np.array([1.0]), np.array([10.0]), np.array([2.0]))
         >>> round(one.quantile(0.975), 3)
