@@ -182,7 +182,7 @@ def test_a_network_comes_through_a_pipe_and_its_first_words_say_the_format(
 
 def test_what_is_not_a_network_is_said_so(bayeswise: Command, fed: Callable[..., Path]) -> None:
     answer = bayeswise("network", "query", fed(b"a,b\n1,2\n"), "a")
-    assert answer.code != 0 and "pipe does not begin as a network does" in answer.err and ".bif" in answer.err
+    assert answer.code != 0 and "pipe does not begin like a network file" in answer.err and ".bif" in answer.err
 
 
 @pytest.mark.parametrize("form", ["toml", "json", "net"])

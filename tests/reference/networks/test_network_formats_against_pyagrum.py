@@ -227,7 +227,7 @@ def test_a_noisy_node_of_genie_is_the_strongest_of_its_causes_and_stays_one(tmp_
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("<strengths>0 1 0 1 2<", "<strengths>1 0 0 1 2<", "do not stand from strongest to absent"),
+        ("<strengths>0 1 0 1 2<", "<strengths>1 0 0 1 2<", "are not in order from strongest to absent"),
         ("0.1 0 0 1 0.2", "0.1 0 0.1 0.9 0.2", "has an effect of its own"),
         ("0.01 0.04 0.95<", "0.01 0.04<", "17 numbers|18"),
     ],

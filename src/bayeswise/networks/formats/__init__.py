@@ -1,4 +1,4 @@
-"""Files that hold networks or diagrams: which format a path has, reading under caps, writing whole or not at all.
+"""Files of networks and diagrams: formats by suffix, reading with size limits, atomic writing.
 
 description.py  the content of a file, before it becomes a network or a diagram
 bif.py          the Interchange Format
@@ -7,7 +7,7 @@ hugin.py        Hugin .net files
 xdsl.py         the files of GeNIe and SMILE
 dne.py          the files of Netica
 uai.py          the files of the UAI competitions
-tokens.py       words, strings and marks of BIF, Hugin and Netica files
+tokens.py       tokenizer of BIF, Hugin and Netica files
 elements.py     XML as a tree of elements
 """
 
@@ -61,7 +61,7 @@ LARGEST_FILE = 64 << 20  # bytes
 MODEL_SUFFIX = ".bayeswise"
 _PACKED_SUFFIX = ".gz"
 _GZIP = b"\x1f\x8b"
-_HEAD = 1 << 16  # characters that are looked at for the first word
+_HEAD = 1 << 16  # characters that are searched for the first word
 _COMMENTS = re.compile(r"//[^\n]*|/\*.*?\*/|%[^\n]*", re.DOTALL)
 _FIRST_WORD = re.compile(r"\s*([A-Za-z]+)\b")
 _FIRST_WORDS = {
@@ -76,7 +76,7 @@ _FIRST_WORDS = {
 
 
 class Format(NamedTuple):
-    """How the text of a file is read and written; `loses` is what it cannot hold, `noisy` whether noisy nodes stay."""
+    """How the text of a file is read and written; `loses` is what it cannot store, `noisy` if it keeps noisy nodes."""
 
     parse: Callable[[str, str], Description]
     text: Callable[[Description], str]
@@ -126,13 +126,13 @@ def describe(path: str | os.PathLike[str]) -> Description:
 
 
 def _from_stream(path: str | os.PathLike[str]) -> Description:
-    """The content of a stream, whose format is found by its first words."""
+    """The content of a stream, whose format is recognised by its first words."""
     name = name_of(path)
     text = _text(path)
     suffix = suffix_of(text)
     if suffix is None:
         raise SourceError(
-            f"{name} does not begin as a network does",
+            f"{name} does not begin like a network file",
             fix=f"give the content of a file that ends in {', '.join(FORMATS)}; a model file is named, not piped",
         )
     return described(text, name, suffix)
@@ -145,7 +145,7 @@ def described(text: str, name: str, suffix: str) -> Description:
 
 
 def suffix_of(text: str) -> str | None:
-    """The suffix of a file with such a text, by its first words; None where they are those of no format.
+    """The suffix of the format of a text, by its first words; None if it is unknown.
 
     >>> suffix_of("// made by hand\\nnetwork asia {"), suffix_of("net { }"), suffix_of('<?xml version="1.0"?> <BIF>')
     ('.bif', '.net', '.xmlbif')
@@ -160,7 +160,7 @@ def suffix_of(text: str) -> str | None:
 
 
 def write(network: BeliefNetwork, path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Write a file whole or not at all; returns what the format cannot hold."""
+    """Write a file atomically; returns what the format cannot store."""
     _refuse_what_is_not_a_path(path)
     if Path(path).suffix.lower() == MODEL_SUFFIX:
         network.save(path)
@@ -169,18 +169,18 @@ def write(network: BeliefNetwork, path: str | os.PathLike[str]) -> tuple[str, ..
 
 
 def write_description(described: Description, path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """A network or a diagram in the format of the suffix, and what that cannot hold."""
+    """Write a network or a diagram in the format of the suffix; returns what that cannot store."""
     form = _format_of(path)
     try:
         content = form.text(described).encode("utf-8")
     except UnicodeEncodeError as error:
         raise NetworkError(
-            f"a name has half of a character, {error.object[error.start]!r}, which a file of text cannot hold",
+            f"a name has the lone surrogate {error.object[error.start]!r}, which a text file cannot store",
             fix="rename it, or save a model file: network.save('network.bayeswise')",
         ) from None
     if len(content) > LARGEST_FILE:
         raise TooLargeError(
-            f"the network takes {len(content) >> 20} MB in this format; {LARGEST_FILE >> 20} MB are read again at most",
+            f"the network takes {len(content) >> 20} MB in this format; at most {LARGEST_FILE >> 20} MB are read",
             fix="save it as a model file: network.save('network.bayeswise')",
         )
     write_bytes(path, packed(content, path))
@@ -189,7 +189,7 @@ def write_description(described: Description, path: str | os.PathLike[str]) -> t
 
 @contextmanager
 def _located(where: str) -> Iterator[None]:
-    """Errors of nodes and tables with the name of the file in front."""
+    """Put the name of the file before errors of nodes and tables."""
     try:
         yield
     except (SourceError, KindError):
@@ -216,7 +216,7 @@ def _refuse_what_is_not_a_path(path: object) -> None:
 
 
 def form_suffix(path: str | os.PathLike[str]) -> str:
-    """The suffix of the format, in front of that of a packed file.
+    """The suffix of the format, without that of compression.
 
     >>> form_suffix("oil.XDSL"), form_suffix("oil.xdsl.gz")
     ('.xdsl', '.xdsl')
@@ -230,7 +230,7 @@ def _is_packed(path: str | os.PathLike[str]) -> bool:
 
 
 def packed(content: bytes, path: str | os.PathLike[str]) -> bytes:
-    """What a file of this name holds, packed if it ends in .gz."""
+    """The bytes of a file of this name: compressed if it ends in .gz."""
     return gzip.compress(content, mtime=0) if _is_packed(path) else content
 
 
@@ -245,7 +245,7 @@ def _format_of(path: str | os.PathLike[str]) -> Format:
 
 
 def content(path: str | os.PathLike[str], largest: int, what: str) -> bytes:
-    """What a file or a stream holds, unpacked."""
+    """The content of a file or a stream, decompressed."""
     data = content_of(path, largest, what)
     if _is_packed(path) or (is_stream(path) and data.startswith(_GZIP)):
         data = _unpacked(data, path, largest)
@@ -263,7 +263,7 @@ def _text(path: str | os.PathLike[str]) -> str:
 
 
 def _unpacked(data: bytes, path: str | os.PathLike[str], largest: int) -> bytes:
-    """At most one byte more than is allowed, however much is packed."""
+    """Decompress at most one byte more than is allowed."""
     unpacker = zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
     try:
         content = unpacker.decompress(data, largest + 1)

@@ -1,4 +1,4 @@
-"""The Interchange Format (BIF 0.15): variables with states, and a table for each of them."""
+"""Bayesian Interchange Format (BIF 0.15): variables with states, and a table for each of them."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def _block(tokens: Tokens, draft: _Draft) -> None:
 
 
 def _properties(tokens: Tokens) -> None:
-    """Pass over `property ...;` up to the closing brace."""
+    """Skip `property ...;` up to the closing brace."""
     while tokens.next != "}":
         if tokens.next != "property":
             tokens.fail(f"expected property or }}; found {shown_token(tokens.next)}")
@@ -81,7 +81,7 @@ def _properties(tokens: Tokens) -> None:
 def _variable(tokens: Tokens, draft: _Draft) -> None:
     name = tokens.name("the name of a variable")
     if name in draft.states:
-        tokens.fail(f"the variable {name!r} is there twice", back=1)
+        tokens.fail(f"the variable {name!r} is defined twice", back=1)
     if len(draft.states) >= MOST_NODES:
         tokens.fail(f"more than {MOST_NODES} variables", back=1)
     tokens.expect("{")
@@ -121,12 +121,12 @@ def _probability(tokens: Tokens, draft: _Draft) -> None:
     tokens.expect("(")
     name = _known(tokens, draft)
     if name in draft.tables:
-        tokens.fail(f"the probabilities of {name!r} are there twice", back=1)
+        tokens.fail(f"the probabilities of {name!r} are defined twice", back=1)
     parents: list[str] = []
     if tokens.next == "|":
         tokens.take()
         parents = _parents(tokens, draft, name)
-    elif tokens.next != ")":  # JavaBayes puts no mark between a variable and its parents
+    elif tokens.next != ")":  # JavaBayes writes no | between a variable and its parents
         parents = _parents(tokens, draft, name)
     tokens.expect(")")
     tokens.expect("{")
@@ -208,7 +208,7 @@ def _regular_table(tokens: Tokens, states: list[dict[str, int]], n_rows: int, wi
             places = [place * len(codes) + codes[word] for place, word in zip(places, words, strict=True)]
         columns = [list(map(float, part[n_parents + 2 + k :: step])) for k in range(width)]
     except (KeyError, ValueError):
-        return None  # a name in quotes, or an error that has a place
+        return None  # a name in quotes, or an error to be reported with its position
     if len(set(places)) < n_rows:
         return None
     table = np.empty((n_rows, width))
@@ -247,7 +247,7 @@ def _configuration(tokens: Tokens, parents: list[str], states: list[dict[str, in
 
 
 def text(described: Description) -> str:
-    """The network in BIF; every number is written so that it comes back to the last bit."""
+    """The network in BIF; numbers are read back bit for bit."""
     described.refuse_diagram("BIF")
     return "\n".join(_lines(described)) + "\n"
 

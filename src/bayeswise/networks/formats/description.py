@@ -1,4 +1,4 @@
-"""The content of a network or diagram file before it becomes one: what all formats are read into."""
+"""The content of a network or diagram file, common to all formats."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class DescribedDecision:
-    """A decision with its options as states, and the nodes that are known when it is made as parents."""
+    """A decision with its options as states, and the nodes that are observed before it as parents."""
 
     name: str
     states: tuple[Any, ...]
@@ -28,7 +28,7 @@ class DescribedDecision:
 
 @dataclass(frozen=True)
 class DescribedUtility:
-    """What is gained: `table` has a number for each combination of the parents' states, the last changing fastest."""
+    """A utility: `table` has a number for each configuration of the parents, the last changing fastest."""
 
     name: str
     parents: tuple[str, ...]
@@ -41,7 +41,7 @@ Piece: TypeAlias = Node | DescribedDecision | DescribedUtility
 
 @dataclass
 class Description:
-    """Chance nodes, decisions and utilities, in this order where they are to be written; a network has nodes only."""
+    """Chance nodes, decisions and utilities, in the order in which they are written; a network has nodes only."""
 
     name: str = "network"
     pieces: list[Piece] = field(default_factory=list)
@@ -60,7 +60,7 @@ class Description:
 
     @classmethod
     def of_network(cls, network: BeliefNetwork, *, keep_noisy: bool = False) -> Description:
-        """The description of a network; noisy nodes are expanded into tables, unless a format can keep them."""
+        """The description of a network; noisy nodes are expanded into tables unless `keep_noisy`."""
         if keep_noisy:
             return cls(network.name, [network.node(name) for name in network])
         nodes = (Node(name, network.states(name), network.table(name), network.parents(name)) for name in network)
@@ -89,7 +89,7 @@ class Description:
         return BeliefNetwork(self.nodes, name=self.name)
 
     def refuse_diagram(self, form: str) -> None:
-        """For formats with chance nodes only."""
+        """Refuse decisions and utilities, for formats with chance nodes only."""
         if self.is_diagram:
             raise NetworkError(
                 f"{form} has neither decisions nor utilities", fix="write .xdsl, .xmlbif, .net, .dne, .toml or .json"
@@ -97,7 +97,7 @@ class Description:
 
 
 def cells_text(piece: Node | DescribedUtility, states: Mapping[str, Sequence[Any]], *, comma: str, between: str) -> str:
-    """The numbers of a table in brackets that nest by parent, those of a node's row in brackets of their own."""
+    """The numbers of a table in brackets nested by parent, each row of a node in brackets of its own."""
     sizes = [len(states[parent]) for parent in piece.parents]
     if isinstance(piece, Node):
         return nested([f"({comma.join(map(repr, row))})" for row in piece.table.tolist()], sizes, between)

@@ -1,4 +1,4 @@
-"""Netica files (.dne): nature, decision and utility nodes of discrete states or of cut numbers, with their tables."""
+"""Netica files (.dne): nature, decision and utility nodes of states or discretised numbers, with their tables."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _INFINITE = {"INFINITY": math.inf, "+INFINITY": math.inf, "-INFINITY": -math.inf
 
 @dataclass(frozen=True)
 class _Block:
-    """A node as it stands in the file: the words of each field, and the kind of node."""
+    """A node of the file: the words of each field."""
 
     name: str
     fields: dict[str, list[str]]
@@ -73,7 +73,7 @@ def parse(text: str, where: str) -> Description:
 def _node(tokens: Tokens, blocks: dict[str, _Block]) -> None:
     name = tokens.name("the name of a node")
     if name in blocks:
-        tokens.fail(f"the node {name!r} is there twice", back=1)
+        tokens.fail(f"the node {name!r} is defined twice", back=1)
     if len(blocks) >= MOST_NODES:
         tokens.fail(f"more than {MOST_NODES} nodes", back=1)
     tokens.expect("{")
@@ -89,11 +89,11 @@ def _node(tokens: Tokens, blocks: dict[str, _Block]) -> None:
 
 
 def _field(tokens: Tokens) -> list[str] | None:
-    """The words of `name = value;` after its name; a block of fields (how Netica draws it) is passed over."""
+    """The words of `name = value;` after its name; a block of fields (how Netica draws it) is skipped."""
     if tokens.next == "=":
         tokens.take()
         words = tokens.until(";")
-        if "{" in words:  # a block stands for a value, as in `nodefont = font {shape= "Arial"; size= 9;};`
+        if "{" in words:  # a block as the value, as in `nodefont = font {shape= "Arial"; size= 9;};`
             _close(tokens, words.count("{") - words.count("}"))
             return None
         return words
@@ -105,7 +105,7 @@ def _field(tokens: Tokens) -> list[str] | None:
 
 
 def _close(tokens: Tokens, n_open: int) -> None:
-    """Pass over everything up to the end of the blocks that are open."""
+    """Skip everything up to the end of the open blocks."""
     while n_open > 0:
         n_open += tokens.until("}").count("{") - 1
         tokens.forget_passed()
@@ -152,7 +152,7 @@ def _described(name: str, blocks: Mapping[str, _Block], where: str) -> Descripti
 
 
 def _title(block: _Block) -> str:
-    """Names that are not identifiers travel in a field of ours; Netica's title is for its drawing."""
+    """Names that are not identifiers are in a field of ours; Netica's title is for display only."""
     return unquoted(block.word("bayeswise_name", block.name))
 
 
@@ -190,7 +190,7 @@ def _number(word: str, block: _Block, where: str) -> float:
 
 
 def _table(block: _Block, states: Sequence[str], n_rows: int, where: str) -> FloatArray:
-    """Probabilities in the order of the parents, or for a node that they determine the state of each case."""
+    """Probabilities in the order of the parents; of a deterministic node the state for each configuration."""
     if "probs" in block.fields:
         words = block.words("probs")
         if len(words) == n_rows and len(states) > 1 and all(word.startswith("#") for word in words):
@@ -215,7 +215,7 @@ def _table(block: _Block, states: Sequence[str], n_rows: int, where: str) -> Flo
 
 
 def _state(word: str, block: _Block, states: Sequence[str], where: str) -> int:
-    """A state by its name, by its place (#1), or by a number within its levels."""
+    """A state by its name, by its position (#1), or by a number within its levels."""
     name = unquoted(word)
     if name in states:
         return list(states).index(name)
@@ -270,7 +270,7 @@ def _lines(described: Description) -> Iterator[str]:
 
 
 def _node_text(piece: Piece, words: Mapping[str, str], table: str) -> str:
-    """A node; states that are intervals are levels of a number, for Netica and for us."""
+    """A node; states that are intervals are written as levels of a number."""
     kinds = {Node: "NATURE", DescribedDecision: "DECISION", DescribedUtility: "UTILITY"}
     name, kind, states = piece.name, kinds[type(piece)], tuple(piece.states)
     lines = [f"node {words[name]} {{", f"\tkind = {kind};"]
@@ -281,7 +281,7 @@ def _node_text(piece: Piece, words: Mapping[str, str], table: str) -> str:
     if cuts:
         levels = ", ".join(["-INFINITY", *map(repr, cuts), "INFINITY"])
         lines.append(f"\tlevels = ({levels});")
-    if cuts and list(states) != intervals(cuts, exact=True):  # written otherwise, as by earlier versions
+    if cuts and list(states) != intervals(cuts, exact=True):  # spelt differently, as by earlier versions
         lines.append(f"\tbayeswise_states = ({', '.join(quoted(state, always=True) for state in map(str, states))});")
     elif states and not cuts:
         labels = [str(state) for state in states]
@@ -297,7 +297,7 @@ def _node_text(piece: Piece, words: Mapping[str, str], table: str) -> str:
 
 
 def _identifier(name: str, prefix: str, place: int) -> str:
-    """The name, where Netica takes it: a word of at most 30 letters, digits and underscores."""
+    """The name, if Netica allows it: a word of at most 30 letters, digits and underscores."""
     plain = name.isascii() and name.isidentifier() and len(name) <= _LONGEST_WORD
     taken = name in _RESERVED or re.fullmatch(rf"{prefix}\d+", name) is not None
     return name if plain and not taken else f"{prefix}{place}"

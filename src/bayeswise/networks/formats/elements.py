@@ -1,4 +1,4 @@
-"""XML as a tree of elements; entities are refused, so that a file cannot grow while it is read."""
+"""XML as a tree of elements; entities are refused, so that a file cannot expand while it is read."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class Element:
         return numbers
 
     def cells(self, sizes: Iterator[int] | list[int], what: str) -> int:
-        """How many cells a table over states of these numbers has, within the cap."""
+        """The number of cells of a table of these sizes, within the limit."""
         n_cells = n_cells_of(sizes)
         if n_cells > MOST_CELLS:
             self.fail(f"{what} has more than {MOST_CELLS} cells")
@@ -89,7 +89,7 @@ class _Reader:
 
     def read(self, text: str) -> Element:
         try:
-            # the text was decoded already, whatever its first line says
+            # the text is decoded already, whatever encoding its first line declares
             body = text.partition("?>")[2] if text.startswith("<?xml") else text
             self.parser.Parse(body.encode("utf-8", "surrogatepass"), True)
         except expat.ExpatError as error:
@@ -121,7 +121,7 @@ class _Reader:
 
 
 def refuse_unwritable(words: Iterator[str], form: str) -> None:
-    """Names that would not come back from XML are refused before anything is written."""
+    """Refuse names that XML cannot store, before anything is written."""
     for word in words:
         if word != word.strip() or not word or _FORBIDDEN.search(word):
             raise NetworkError(f"{form} cannot hold the name {word!r}", fix="rename it, or write .bif")

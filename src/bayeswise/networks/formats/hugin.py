@@ -1,4 +1,4 @@
-"""Hugin .net files: nodes, decisions and utilities, and potentials whose data nest by parent."""
+"""Hugin .net files: nodes, decisions and utilities, and potentials whose data are nested by parent."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def parse(text: str, where: str) -> Description:
         elif word in ("node", "decision", "utility"):
             _node(tokens, draft, word)
         elif word == "discrete":
-            pass  # "discrete node" and "discrete utility" are what a node or a utility is without it
+            pass  # the default of nodes and utilities
         elif word == "potential":
             _potential(tokens, draft)
         else:
@@ -90,7 +90,7 @@ def _fields(tokens: Tokens) -> dict[str, list[str]]:
 def _node(tokens: Tokens, draft: _Draft, kind: str) -> None:
     name = tokens.name("the name of a node")
     if name in draft.kinds:
-        tokens.fail(f"the node {name!r} is there twice", back=1)
+        tokens.fail(f"the node {name!r} is defined twice", back=1)
     if len(draft.kinds) >= MOST_NODES:
         tokens.fail(f"more than {MOST_NODES} nodes", back=1)
     fields = _fields(tokens)
@@ -100,7 +100,7 @@ def _node(tokens: Tokens, draft: _Draft, kind: str) -> None:
             tokens.fail(f"the node {name!r} has {len(levels)} states; 1 to {MOST_STATES} are allowed", back=1)
         draft.states[name] = levels
     draft.kinds[name] = kind
-    # names that are not identifiers travel in a field that Hugin keeps for other programs
+    # names that are not identifiers are in an attribute of ours, which Hugin keeps
     draft.titles[name] = unquoted((fields.get("bayeswise_name") or [name])[0])
 
 
@@ -110,20 +110,20 @@ def _potential(tokens: Tokens, draft: _Draft) -> None:
     if names[1:2] == ["|"]:
         del names[1]
     if not names:
-        tokens.fail("a potential is about a node", back=1)
+        tokens.fail("a potential has no node", back=1)
     for place, name in enumerate(names):
         known = draft.states if place else draft.kinds
         if name not in known:
             tokens.fail(f"there is no node {name!r} before this line", back=1, fix=guess(name, list(known)))
     node, parents = names[0], names[1:]
     if node in draft.given:
-        tokens.fail(f"the potential of {node!r} is there twice", back=1)
+        tokens.fail(f"the potential of {node!r} is defined twice", back=1)
     n_rows = n_cells_of(len(draft.states[parent]) for parent in parents)
     n_cells = n_rows * len(draft.states.get(node, [0]))
     if n_cells > MOST_CELLS:
         tokens.fail(f"the table of {node!r} has more than {MOST_CELLS} cells", back=1)
     fields = _fields(tokens)
-    if draft.kinds[node] == "decision":  # its potential lists what is known, and has no numbers
+    if draft.kinds[node] == "decision":  # its potential lists its informational parents, and has no numbers
         draft.given[node] = (parents, None)
         return
     numbers = tokens.numbers([word for word in fields.get("data", []) if word not in "()"])

@@ -1,4 +1,4 @@
-"""Words, strings and marks of BIF, Hugin and Netica files; where they stand is worked out only for an error."""
+"""Tokenizer of BIF, Hugin and Netica files: words, strings and marks; positions are computed only for errors."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ MOST_NODES = 100_000
 MOST_STATES = 100_000
 MOST_CELLS = 1 << 23
 
-_PIECE = 1 << 18  # characters that are cut at once
+_PIECE = 1 << 18  # characters that are tokenized at once
 _LONGEST_NAME = 100_000
-_MOST_PASSED = 100_000  # tokens kept after they were passed over
+_MOST_PASSED = 100_000  # consumed tokens that are kept
 _MOST_TOGETHER = 4 * MOST_CELLS  # tokens of one statement
 
 _STRING = r'"(?:[^"\\]++|\\.)*+"'
@@ -25,12 +25,11 @@ _NOT_BARE = re.compile(r"[\s,\"\\{}()\[\];|]|//|/\*")  # what ends a word in BIF
 
 
 class Tokens:
-    """A cursor over the tokens of a text; `marks` are the characters that stand for themselves, `comment` starts one.
+    """A cursor over the tokens of a text; `marks` are single-character tokens, `comment` starts a comment.
 
-    Commas separate like blanks: no table needs them, and half of a file are commas.
+    Commas count as blanks: no table needs them, and they are half of a file's tokens.
 
-    The text is cut piece by piece, as far as it is read: one that begins wrongly is not cut to its end, and tokens
-    that were passed over are dropped.
+    The text is tokenized piece by piece as it is read, so that a wrong file fails early; consumed tokens are dropped.
 
     >>> tokens = Tokens('variable "a b" { // why', "x.bif", marks="{}", comment="//")
     >>> tokens.take(), tokens.take(), tokens.take(), tokens.take()
@@ -42,20 +41,20 @@ class Tokens:
         starts = f"{single}|/\\*" if blocks else single
         block = r"|/\*(?:.*?\*/|.*)" if blocks else ""
         word = rf"(?:[^\s,\"{many}{first}]++|(?!{starts}){first})++"
-        # what has no end is one token up to the end of the piece, so that a hostile text is passed over once
+        # an unterminated string or comment is a token up to the end of the piece, so hostile text is scanned once
         self._pattern = re.compile(rf"[{many}]|{word}|{_STRING}?|{single}[^\n]*{block}", re.DOTALL)
         self._comment = (comment, "/*") if blocks else (comment,)
         self.text, self.where = text, where
         self._marks, self._start = marks, 0
         self.tokens: list[str] = []
         self.position = 0
-        self._dropped = 0  # tokens that were passed over and forgotten
-        self._cut = 0  # up to here the text has become tokens
+        self._dropped = 0  # consumed tokens that were dropped
+        self._cut = 0  # up to here the text is tokenized
         self._pieces: list[tuple[int, int]] = []  # (tokens before it, where it begins) of each piece
 
-    # -- cutting ----------------------------------------------------------------------------------------------
+    # -- tokenizing -------------------------------------------------------------------------------------------
     def _more(self, size: int = 0) -> bool:
-        """Cut another piece; False if there is none. What the end of the piece cuts in two waits for the next one."""
+        """Tokenize another piece; False if there is none. A token at the end of the piece is left to the next one."""
         if self._cut >= len(self.text):
             return False
         size = size or _PIECE
@@ -91,7 +90,7 @@ class Tokens:
         return end + 2
 
     def ensure(self, n_tokens: int) -> None:
-        """Cut until `n_tokens` tokens are ahead, or the text ends."""
+        """Tokenize until `n_tokens` tokens are ahead, or the text ends."""
         while len(self.tokens) < self.position + n_tokens and self._more():
             pass
 
@@ -105,25 +104,25 @@ class Tokens:
     # -- reading ----------------------------------------------------------------------------------------------
     @property
     def next(self) -> str:
-        """The token ahead, empty at the end."""
+        """The next token, empty at the end."""
         if self.position >= len(self.tokens):
             self.ensure(1)
         return self.tokens[self.position] if self.position < len(self.tokens) else ""
 
     def take(self) -> str:
-        """The token ahead, passed over."""
+        """Consume the next token."""
         token = self.next
         self.position += 1
         return token
 
     def expect(self, token: str) -> None:
-        """Pass over a token that must be there."""
+        """Consume a token that must be next."""
         if self.next != token:
             self.fail(f"expected {token!r}; found {shown_token(self.next)}")
         self.position += 1
 
     def name(self, what: str) -> str:
-        """A name, in quotes or not."""
+        """Consume a name, in quotes or not."""
         token = self.next
         if not token or token in self._marks:
             self.fail(f"expected {what}; found {shown_token(token)}")
@@ -133,7 +132,7 @@ class Tokens:
         return unquoted(token)
 
     def until(self, mark: str) -> list[str]:
-        """All tokens up to a mark, which is passed over too."""
+        """Consume all tokens up to a mark, and the mark."""
         end = self._find(mark)
         part = self.tokens[self.position : end]
         self._start, self.position = self.position, end + 1
@@ -159,7 +158,7 @@ class Tokens:
             self.fail(f"expected a number; found {shown_token(bad)}")
 
     def number(self) -> int:
-        """A whole number ahead."""
+        """Consume a whole number."""
         token = self.next
         if not (token.isascii() and token.isdigit() and len(token) < 19):
             self.fail(f"expected a whole number; found {shown_token(token)}")
@@ -167,14 +166,14 @@ class Tokens:
         return int(token)
 
     def fail(self, what: str, *, back: int = 0, at: int | None = None, fix: str | None = None) -> NoReturn:
-        """An error at the token ahead, or some tokens before it."""
+        """An error at the next token, or some tokens before it."""
         start = self._offset(self.position - back) if at is None else at
         line = self.text.count("\n", 0, start) + 1
         column = start - (self.text.rfind("\n", 0, start) + 1) + 1
         raise SourceError(f"{self.where}, line {line}, column {column}: {what}", fix=fix)
 
     def _offset(self, position: int) -> int:
-        """Where a token stands, looked for from the beginning of its piece."""
+        """The position of a token in the text, found from the beginning of its piece."""
         place = position + self._dropped
         known = [piece for piece in self._pieces if piece[0] <= place]
         k, start = known[-1] if known else (0, 0)
@@ -188,14 +187,14 @@ class Tokens:
 
 
 def shown_token(token: str) -> str:
-    """A token for a message, or that there is none."""
+    """A token for a message, or the end of the file."""
     if not token:
         return "'the end of the file'"
     return repr(token) if len(token) <= 80 else f"{token[:80]!r}..."
 
 
 def unquoted(token: str) -> str:
-    r"""The name that a token stands for.
+    r"""The name of a token.
 
     >>> unquoted(r'"say \"yes\""')
     'say "yes"'
@@ -207,7 +206,7 @@ def unquoted(token: str) -> str:
 
 
 def quoted(name: object, always: bool = False) -> str:
-    """The token that stands for a name: itself where that is one word, else in quotes, which few other programs read.
+    """The token of a name: itself if it is one word, else in quotes, which few other programs read.
 
     >>> quoted("yes"), quoted("Asy/Patch"), quoted(12), quoted("no answer")
     ('yes', 'Asy/Patch', '12', '"no answer"')
@@ -221,7 +220,7 @@ def quoted(name: object, always: bool = False) -> str:
 
 
 def n_cells_of(sizes: Iterable[int]) -> int:
-    """The product of sizes, or a number above every cap as soon as it is.
+    """The product of sizes, or some number above the limit if it exceeds it.
 
     >>> n_cells_of([2, 3]), n_cells_of([2] * 1_000_000) > MOST_CELLS
     (6, True)

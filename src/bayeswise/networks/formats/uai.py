@@ -1,7 +1,7 @@
-"""UAI: numbers only, as the competitions of that conference use them; nodes and states are called by their position.
+"""UAI, the format of the UAI competitions: numbers only; nodes and states are named by their position.
 
-BAYES, the number of variables, their numbers of states, the number of tables, then for each table how many variables
-it has and which, the child last, and for each table its cells, the last variable changing fastest.
+BAYES, the number of variables, their numbers of states, the number of tables, then for each table the number of its
+variables and the variables, the child last, and for each table its cells, the last variable changing fastest.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from bayeswise.networks.node import Node
 
 
 class _Words:
-    """The words of a text, one after the other."""
+    """A cursor over the words of a text."""
 
     def __init__(self, text: str, where: str) -> None:
         lines = (line.partition("#")[0] for line in text.splitlines())  # pyAgrum writes comments
@@ -78,7 +78,7 @@ def _cells(words: _Words, n_needed: int) -> np.ndarray:
 
 
 def text(described: Description) -> str:
-    """The network in UAI; its names and labels are lost, as the format has none."""
+    """The network in UAI, which has no names or labels."""
     described.refuse_diagram("UAI")
     states = described.states()
     place = {name: k for k, name in enumerate(states)}

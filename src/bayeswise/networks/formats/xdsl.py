@@ -2,7 +2,7 @@
 
 A cpt lists its states, its parents and its probabilities, the last parent changing fastest and the state fastest of
 all. A noisymax has a distribution of the effect for each state of each parent, the last of which is its absence, then
-the leak. Names that GeNIe shows are in its extensions; what identifies a node is its id, a word of letters and digits.
+the leak. A node is identified by its id, a word of letters and digits; the name that GeNIe shows is in its extensions.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def parse(text: str, where: str) -> Description:
 
 
 def _readable_order(nodes: list[Element]) -> list[Element]:
-    """GeNIe lists parents first, other programs nodes in any order; as they stand where no order is possible."""
+    """The nodes, parents first, in which order GeNIe writes them; in the order of the file if it has no such order."""
     by_name = {element.attribute("id"): element for element in nodes}
     above = {name: _words(element, "parents") for name, element in by_name.items()}
     if len(by_name) < len(nodes) or any(parent not in by_name for parents in above.values() for parent in parents):
@@ -68,7 +68,7 @@ class _Reader:
                 self._refuse(element)
             name = element.attribute("id")
             if name in self.states or name in self.utilities:
-                element.fail(f"the node {name!r} is there twice")
+                element.fail(f"the node {name!r} is defined twice")
             self._piece(element, name, _words(element, "parents"))
         self.found.pieces += self.utilities.values()
         if self.found.is_diagram:  # whose solver takes tables
@@ -123,7 +123,7 @@ class _Reader:
         self.found.pieces.append(Node(self._title(name), labels, table, above))
 
     def _certain(self, element: Element, name: str, levels: list[str], n_rows: int) -> FloatArray:
-        """A deterministic node names the state that each combination of parents leads to."""
+        """A deterministic node names its state for each configuration of its parents."""
         chosen = _words(element, "resultingstates")
         unknown = next((state for state in chosen if state not in levels), None)
         if unknown is not None:
@@ -148,7 +148,7 @@ class _Reader:
         self.utilities[name] = DescribedUtility(self._title(name), tuple(map(self._title, parents)), values)
 
     def _weighted_sum(self, element: Element, name: str, parents: list[str]) -> None:
-        """Utilities add up; the weights of an additive node multiply those that it sums."""
+        """Utilities are added anyway; the weights of an additive node multiply its parents."""
         words = _words(element, "weights")
         if any(parent not in self.utilities for parent in parents) or list(element.all("expressions")):
             element.fail(f"{name!r} is not a weighted sum of utilities", fix="weights and parents that are utilities")
@@ -164,13 +164,13 @@ def _expanded(node: Node) -> Node:
 
 
 def _noisy(element: Element, name: str, sizes: Sequence[int], n_states: int) -> NoisyMax:
-    """The parents' states must stand from strongest to absent, as the states of the effect do."""
+    """The parents' states must be in order from strongest to absent, like the states of the effect."""
     if not sizes:
         element.fail(f"{name!r} is a noisymax node without parents", fix="change it to a CPT in GeNIe (Change type)")
     order = [str(place) for size in sizes for place in range(size)]
     if _words(element, "strengths") not in ([], order):
         element.fail(
-            f"the parents' states of {name!r} do not stand from strongest to absent",
+            f"the parents' states of {name!r} are not in order from strongest to absent",
             fix="order them so in GeNIe, or change the node to a CPT (Change type)",
         )
     n_columns = element.cells([sum(sizes) + 1, n_states], f"the parameters of {name!r}")
@@ -280,7 +280,7 @@ def _piece_lines(piece: Piece, ids: _Ids) -> Iterator[str]:
 
 
 def _genie_lines(described: Description, ids: _Ids) -> Iterator[str]:
-    """Where GeNIe draws the nodes: in rows, so that none covers another."""
+    """The positions of the nodes in GeNIe: in rows, so that none covers another."""
     yield f'<genie version="1.0" app="bayeswise" name={quoteattr(described.name)}>'
     for place, (name, word) in enumerate(ids.nodes.items()):
         left, top = 40 + 180 * (place % 6), 40 + 110 * (place // 6)

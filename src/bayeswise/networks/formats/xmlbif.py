@@ -36,7 +36,7 @@ class _Reader:
         if kind not in ("nature", "decision", "utility"):
             element.fail(f"the variable {name!r} has the type {kind!r}", fix="nature, decision or utility")
         if name in self.kinds:
-            element.fail(f"the variable {name!r} is there twice")
+            element.fail(f"the variable {name!r} is defined twice")
         if len(self.kinds) >= MOST_NODES or (kind != "utility" and not 1 <= len(levels) <= MOST_STATES):
             element.fail(f"the variable {name!r} has {len(levels)} states; 1 to {MOST_STATES} are allowed")
         self.kinds[name] = kind
@@ -49,7 +49,7 @@ class _Reader:
         for element in self.element.all("definition", "probability"):
             name, parents = self.checked_names(element)
             if name in made:
-                element.fail(f"the definition of {name!r} is there twice")
+                element.fail(f"{name!r} has two definitions")
             made[name] = self.piece(element, name, parents)
         for name, kind in self.kinds.items():
             if name not in made and kind != "decision":
@@ -82,7 +82,7 @@ class _Reader:
 
 
 def text(described: Description) -> str:
-    """The description in XMLBIF; every number is written so that it comes back to the last bit."""
+    """The description in XMLBIF; numbers are read back bit for bit."""
     refuse_unwritable(_words(described), "XMLBIF")
     return "\n".join(_lines(described)) + "\n"
 
