@@ -1,19 +1,19 @@
 """Networks from rows: tables by counting or by EM, graphs by a score or as a tree.
 
 learned_network.py     all of it in one call
-graph_search.py        which method finds the graph, by which score
+graph_search.py        the method of a structure search, and its score
 coded_rows.py          any table as codes, states and weights
-column_findings.py     which columns hold numbers, and what a user should know about columns
+column_findings.py     which columns hold numbers, and notes on columns
 column_states.py       from labels to states: their type, and intervals of numbers
-counted_rows.py        rows in partitions, each different one counted
-rounds.py              graphs of tables in partitions whose rows are too many, by rounds of counts
+counted_rows.py        distinct rows of partitioned tables, with counts
+rounds.py              graphs of partitioned tables with too many rows, by rounds of counts
 family_counts.py       exact joint counts of every node with its parents
-constraints.py         what a graph must and must not have
+constraints.py         required and forbidden edges, tiers, limits
 search/                graphs by a score, and trees
 independence_tests.py  graphs by tests of independence
 slices.py              dynamic networks from sequences
 em/                    tables, and graphs, from rows with missing cells
-strengths.py           what an edge is worth
+strengths.py           strengths of edges
 """
 
 from __future__ import annotations

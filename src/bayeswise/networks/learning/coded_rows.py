@@ -1,6 +1,6 @@
 """Any table as codes: one column for each node, its levels in canonical order, -1 where a cell is missing.
 
-Rows may have weights: k counts as k rows, and a row of weight 0 is not there at all.
+Rows may have weights: k counts as k rows, and a row of weight 0 is left out.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ class CodedRows:
     states: tuple[Vocabulary, ...]
     codes: CodeArray  # (n_rows, n_columns)
     weights: FloatArray | None = None  # (n_rows,) above 0; None if every row counts once
-    declared: frozenset[str] = frozenset()  # columns whose states stay though no row shows them
+    declared: frozenset[str] = frozenset()  # columns whose states are kept even if no row has them
     cuts: Mapping[str, tuple[float, ...]] = field(default_factory=dict)  # of columns of numbers that were cut
-    counted: bool = False  # whether each different row stands here once, and none has a place in a table
-    soft: SoftCells | None = None  # cells with a likelihood in the place of a state, whose codes are -1
+    counted: bool = False  # whether these are distinct rows with counts, and not the rows of a table in order
+    soft: SoftCells | None = None  # cells with a likelihood instead of a state, whose codes are -1
     invalid: Mapping[str, str] = field(default_factory=dict)  # cells that are not numbers, of columns that were cut
-    notes: tuple[str, ...] = ()  # what a user should know about columns
+    notes: tuple[str, ...] = ()  # on columns
 
     @classmethod
     def of(
@@ -73,13 +73,13 @@ class CodedRows:
     ) -> CodedRows:
         """The columns of a table that are not ignored; states that are given or declared come first, in their order.
 
-        A hidden name with states that has no column becomes one without any cell, after the others. `weight`
-        is the column of weights, `weights` are those that stand in no column. Columns of numbers are cut into intervals
-        at their `cuts`; `numbers` at their fifths, and with `cut_beyond` those of more different ones unless `labels`.
+        A hidden node with states and no column becomes a column of missing cells, after the others. `weight` names the
+        column of weights, `weights` are weights that are not a column. Columns of numbers are cut into intervals at
+        their `cuts`; `numbers` at their quintiles, and with `cut_beyond` those of more distinct ones unless `labels`.
         Numbers are put into states that are intervals; cells among them that are not numbers are missing if they are
-        few, and refused otherwise. Of a table in partitions each different row comes here once,
-        with its weight, unless `in_order` keeps them all. Cells may have a likelihood for each state, yes=0.7;no=0.3,
-        where they `may_be_soft`, which those of EM may.
+        few, and refused otherwise. Of a partitioned table only distinct rows with their weights are collected, unless
+        `in_order` keeps them all. Cells may have a likelihood for each state, yes=0.7;no=0.3, if they `may_be_soft`,
+        as for EM.
 
         >>> CodedRows.of({"wind": ["weak", None, "strong"]}).codes.ravel().tolist()
         [1, -1, 0]
@@ -181,7 +181,7 @@ class CodedRows:
     def _counted(
         cls, source: SpreadSource, given: dict[str, list[Any]], columns_cut: Cutting, weight: str | None
     ) -> CodedRows | None:
-        """The different rows of a table in partitions, each with its weight; None where they are too many."""
+        """The distinct rows of a partitioned table, each with its weight; None where they are too many."""
         from bayeswise.networks.learning.counted_rows import (
             ColumnCodes,
             TooManyRowsToBring,
@@ -259,7 +259,7 @@ class CodedRows:
 
     @property
     def code_type(self) -> type[np.uint8] | type[np.uint16]:
-        """The smallest type that codes and one more take; searches read rows again and again."""
+        """The smallest type for the codes and one more; searches read rows again and again."""
         return np.uint8 if max(self.sizes, default=0) <= np.iinfo(np.uint8).max else np.uint16
 
     @property
@@ -267,7 +267,7 @@ class CodedRows:
         return [len(vocabulary) for vocabulary in self.states]
 
     def complete(self) -> CodedRows:
-        """The same rows, none of which may have a missing value."""
+        """The same rows; a missing value is refused."""
         if self.codes.min(initial=0) < 0:
             missing = np.argwhere(self.codes < 0)
             row, column = map(int, missing[0])
@@ -288,7 +288,7 @@ class CodedRows:
         return self
 
     def without_missing(self) -> CodedRows:
-        """Only the rows that have every cell; there must be one."""
+        """Only the complete rows; there must be one."""
         whole = np.asarray((self.codes >= 0).all(axis=1))
         if len(whole) and not whole.any():
             raise FitError(
@@ -298,7 +298,7 @@ class CodedRows:
         return self.of_rows(whole)
 
     def with_states(self) -> CodedRows:
-        """The same rows, each column of which has a state."""
+        """The same rows; a column without a state is refused."""
         for name, size in zip(self.names, self.sizes, strict=True):
             if size == 0:
                 raise FitError(
@@ -326,7 +326,7 @@ def _kept(codes: CodeArray, kept: BoolArray | None) -> CodeArray:
 
 
 def _shown(levels: Sequence[Label], codes: CodeArray, n_declared: int, n_named: int) -> list[Label]:
-    """The levels that these rows show, those that the table declares, and the last ones, which soft cells name."""
+    """The levels that occur in these rows, those that the table declares, and the last `n_named`, of soft cells."""
     there = np.bincount(codes[codes >= 0], minlength=len(levels)) > 0
     there[:n_declared] = True
     there[len(levels) - n_named :] = True
@@ -349,7 +349,7 @@ def weights_of_rows(weights: Any, n_rows: int, where: str = "weights") -> FloatA
 
 
 def given_or_read(weights: Any, parts: Sequence[FloatArray], column: str | None, n_rows: int) -> FloatArray | None:
-    """The weights that were given or stand in a column; None if every row counts once."""
+    """The given weights, or those of a column; None if every row counts once."""
     if column is not None:
         read = np.concatenate(parts) if parts else np.zeros(0)
         return weights_of_rows(read, len(read), f"column {column!r}")
@@ -357,9 +357,9 @@ def given_or_read(weights: Any, parts: Sequence[FloatArray], column: str | None,
 
 
 def in_units(weights: FloatArray) -> tuple[IntArray, float]:
-    """Weights as whole multiples of a unit, and the unit: 1 for whole weights, else a power of two that is tiny.
+    """Weights as integer multiples of a unit, and the unit: 1 for whole weights, else a tiny power of two.
 
-    Sums of whole numbers are exact, so they are the same in any order of the rows.
+    Sums of integers are exact, so they are the same in any order of the rows.
 
     >>> in_units(np.array([2.0, 1.0]))
     (array([2, 1]), 1.0)
@@ -375,7 +375,7 @@ def in_units(weights: FloatArray) -> tuple[IntArray, float]:
 
 
 def summed_weights(which: IntArray, n_cells: int, weights: FloatArray | None) -> FloatArray:
-    """(n_cells,) the weight of the rows in each cell, whatever their order.
+    """(n_cells,) the weight of the rows in each cell, the same in any order of the rows.
 
     >>> summed_weights(np.array([0, 1, 0]), 2, np.array([0.5, 1.0, 0.25])).tolist()
     [0.75, 1.0]

@@ -1,4 +1,4 @@
-"""What a first pass finds about columns before they become nodes: which hold numbers, and what a user should know.
+"""What a first pass finds about columns before they become nodes: which hold numbers, and notes for the user.
 
 The rules are those of `look` and `fit`: up to 1 % of the cells of a column of numbers may be invalid, and are missing.
 """
@@ -28,10 +28,10 @@ class Cutting:
     """Which columns of numbers are cut into intervals, and where."""
 
     cuts: Mapping[str, Sequence[float]]
-    beyond: int | None  # a column of more different numbers is cut
+    beyond: int | None  # a column of more distinct numbers is cut
     numbers: Collection[str]
     labels: Collection[str]
-    findings: Mapping[str, Finding]  # of columns that may be cut, or about which there may be something to say
+    findings: Mapping[str, Finding]  # of columns that may be cut, or that may get a note
 
     @classmethod
     def in_table(
@@ -43,7 +43,7 @@ class Cutting:
         numbers: Collection[str],
         labels: Collection[str],
     ) -> Cutting:
-        """By one pass over the columns of which it is not known from the start that they have the `given` states."""
+        """By one pass over the columns whose states are not fixed by `given`."""
         declared = [name for name, states in given.items() if name in cuts or (name in numbers and not states)]
         declared += [name for name, states in given.items() if states and cuts_of(states) is not None]
         open_ones = [name for name, states in given.items() if not states and beyond is not None]
@@ -64,7 +64,7 @@ class Cutting:
     def of(
         self, name: str, levels: Sequence[Label], values: FloatArray, given: Sequence[Any]
     ) -> tuple[bool, Sequence[float] | None]:
-        """Whether a column whose labels are these numbers, NaN if they are none, is cut, and its given cuts."""
+        """Whether a column is cut, and its given cuts; `values` are its labels as numbers, NaN if they are not."""
         if not self.may_be_cut(name):
             return False, None
         cuts = self.cuts.get(name)
@@ -88,7 +88,7 @@ class Cutting:
         }
 
     def notes(self, n_states: Mapping[str, int], cut: Collection[str]) -> tuple[str, ...]:
-        """What a user should know about columns that became nodes, each with what to do about it."""
+        """Notes on columns that became nodes, each with a fix."""
         return tuple(
             note
             for name, found in self.findings.items()
@@ -115,7 +115,7 @@ def _notes_on(found: Finding, n_states: int, is_cut: bool) -> list[str]:
     return [f"{name}: {what} Fix: {fix}" for what, fix in ended]
 
 
-# -- the numbers that labels are ------------------------------------------------------------------------------
+# -- labels as numbers ----------------------------------------------------------------------------------------
 
 
 def numbers_by_level(n_levels: int, codes: CodeArray, values: FloatArray) -> FloatArray:

@@ -16,9 +16,9 @@ from bayeswise.tables.schema.notes import keep, leave_out
 
 MOST_LEVELS = 65_535
 MOST_LABELS = 20
-"""Up to this many different numbers are names of states; more are cut into intervals."""
+"""Up to this many distinct numbers are names of states; more are cut into intervals."""
 MOST_NUMBERS = 255
-"""More different numbers are a measurement, and not names of states."""
+"""More distinct numbers are a measurement, and not names of states."""
 
 
 def cut_cells(
@@ -30,7 +30,7 @@ def cut_cells(
 ) -> tuple[tuple[float, ...], list[str], CodeArray]:
     """The cuts of a column of numbers, its intervals in their order, and the cells as codes of these.
 
-    `values` are the numbers that labels are; cells whose label is not a number are missing.
+    `values` are the labels as numbers; cells whose label is not a number are missing.
     """
     each = np.append(values, np.nan)[codes]
     there = ~np.isnan(each)
@@ -51,18 +51,18 @@ def places_between(cuts: Sequence[float], values: FloatArray) -> CodeArray:
 def intervals_of(
     values: FloatArray, weights: FloatArray | None, cuts: Sequence[float] | None, given: Sequence[Any] = ()
 ) -> tuple[tuple[float, ...], list[str]]:
-    """The given cuts, else the fifths of values, and the intervals between them, by the names that were `given`."""
+    """The given cuts, else the quintiles of values, and the intervals between them, with their `given` names."""
     if cuts is None:
-        halfway = fifths(values, weights)
-        cuts = cuts_of(intervals(halfway)) or ()  # as they are written: cells of later rows are put in by these words
+        halfway = quintiles(values, weights)
+        cuts = cuts_of(intervals(halfway)) or ()  # as in the names of the intervals, which place cells of later rows
     ascending = tuple(sorted({float(cut) for cut in cuts}))
     return ascending, list(given) if given and cuts_of(given) == ascending else intervals(ascending, exact=True)
 
 
-def fifths(values: FloatArray, weights: FloatArray | None = None) -> list[float]:
+def quintiles(values: FloatArray, weights: FloatArray | None = None) -> list[float]:
     """Cuts that leave about a fifth of the weight in each interval, each halfway between two values.
 
-    >>> fifths(np.arange(10.0))
+    >>> quintiles(np.arange(10.0))
     [1.5, 3.5, 5.5, 7.5]
     """
     order = np.argsort(values, kind="stable")
@@ -78,7 +78,7 @@ def fifths(values: FloatArray, weights: FloatArray | None = None) -> list[float]
 
 
 def refuse_too_many(name: str, levels: Sequence[Label]) -> None:
-    """A column of more values than a code can count."""
+    """Refuse a column of more values than there are codes."""
     if len(levels) > MOST_LEVELS:
         raise SchemaError(
             f"column {name!r} has more than {MOST_LEVELS:,} different values",
@@ -87,7 +87,7 @@ def refuse_too_many(name: str, levels: Sequence[Label]) -> None:
 
 
 def refuse_numbers(name: str, levels: Sequence[Label]) -> None:
-    """Refuse a column of more than `MOST_NUMBERS` numbers: it is a measurement. Leading zeros make a name."""
+    """Refuse a column of more than `MOST_NUMBERS` numbers, a measurement; with leading zeros they are names."""
     if len(levels) <= MOST_NUMBERS or not all(reads_as_number(level) and not is_padded(str(level)) for level in levels):
         return
     raise SchemaError(
@@ -98,15 +98,15 @@ def refuse_numbers(name: str, levels: Sequence[Label]) -> None:
 
 
 def vocabulary_of(given: list[Any], seen: Sequence[Any]) -> Vocabulary:
-    """The states that were given, then those that cells show."""
+    """The given states, then further ones that occur."""
     first = Vocabulary(given)
     return Vocabulary([*first, *(label for label in _of_one_type(seen) if first.code_of_equal(label) < 0)])
 
 
 def typed_levels(levels: Sequence[Label], given: Sequence[Any]) -> Sequence[Label]:
-    """The cells of a text file as a dataframe of the same table has them: a column of numbers, of flags, or of text.
+    """The cells of a text file typed as in a dataframe: a column of numbers, of booleans, or of text.
 
-    Cells that are among the states that were `given` stay these.
+    Cells that are among the `given` states become these.
 
     >>> typed_levels(["10", "9"], []), typed_levels(["09", "10"], []), typed_levels(["a", "9"], [9])
     ([10, 9], ['09', '10'], ['a', 9])
@@ -126,7 +126,7 @@ def typed_levels(levels: Sequence[Label], given: Sequence[Any]) -> Sequence[Labe
 
 
 def _of_one_type(labels: Sequence[Any]) -> Vocabulary:
-    """The different labels, numbers of one type: pandas makes floats of integers where a cell is missing.
+    """The distinct labels, numbers of one type: pandas makes floats of integers where a cell is missing.
 
     >>> _of_one_type([0.0, 1.0]), _of_one_type([1, 2.5]), _of_one_type([True, 1.0, "1"])
     (Vocabulary(0, 1), Vocabulary(1.0, 2.5), Vocabulary(True, 1, '1'))

@@ -1,4 +1,4 @@
-"""What a graph must and must not have."""
+"""Constraints of a structure search: required and forbidden edges, tiers, and a limit on parents."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Edges = Iterable[tuple[str, str]]
 
 @dataclass(frozen=True)
 class Constraints:
-    """Edges (parent, child) that must or must not be there; no edge points from a tier to an earlier one.
+    """Edges (parent, child) that are required or forbidden; no edge points from a tier to an earlier one.
 
     >>> rules = Constraints(required=(("rain", "wet"),), tiers=(("month",), ("rain", "wet")))
     >>> rules.allowed(["month", "rain", "wet"]).astype(int).tolist()
@@ -34,7 +34,7 @@ class Constraints:
     def of(
         cls, required: Edges, forbidden: Edges, tiers: Sequence[Sequence[str]], max_parents: int | None
     ) -> Constraints:
-        """Constraints as they are typed."""
+        """Constraints from the arguments of `learn`."""
         return cls(tuple(required), tuple(forbidden), tuple(map(tuple, tiers)), max_parents)
 
     def without(self, edges: Edges) -> Constraints:
@@ -42,7 +42,7 @@ class Constraints:
         return replace(self, forbidden=(*self.forbidden, *edges))
 
     def allowed(self, names: Sequence[str]) -> BoolArray:
-        """(n, n) whether the edge parent -> child may be there."""
+        """(n, n) whether the edge parent -> child is allowed."""
         places = {name: place for place, name in enumerate(names)}
         for name in (name for group in (*self.required, *self.forbidden, *self.tiers) for name in group):
             if name not in places:
@@ -88,15 +88,15 @@ class Constraints:
         return parents
 
     def fixed(self, names: Sequence[str]) -> BoolArray:
-        """(n, n) whether the edge parent -> child must be there."""
-        must = np.zeros((len(names), len(names)), dtype=bool)
+        """(n, n) whether the edge parent -> child is required."""
+        required = np.zeros((len(names), len(names)), dtype=bool)
         for child, above in enumerate(self.start(names)):
             for parent in above:
-                must[parent, child] = True
-        return must
+                required[parent, child] = True
+        return required
 
     def most(self, n_nodes: int) -> int:
-        """How many parents a node may have."""
+        """The most parents that a node may have."""
         if self.max_parents is not None and self.max_parents < 0:
             raise ParameterError(f"max_parents is {self.max_parents}", fix="give a number from 0 on")
         return n_nodes if self.max_parents is None else self.max_parents
@@ -110,7 +110,7 @@ Parents = list[tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Search:
-    """A graph that was found: the parents of each node, its score, whether Ctrl-C ended the search, what to know."""
+    """A graph that was found: the parents of each node, its score, whether Ctrl-C ended the search, and notes."""
 
     parents: Parents
     score: float
@@ -123,4 +123,4 @@ class Search:
 
 
 def silent(what: str, done: int, total: int | None) -> None:
-    """Tell nothing."""
+    """Report nothing."""

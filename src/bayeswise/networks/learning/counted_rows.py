@@ -1,7 +1,7 @@
-"""Rows in partitions as codes, counted where they are: each different row once, with the weight of all that equal it.
+"""Distinct rows of a partitioned table as codes, with their total weights, counted where the rows are.
 
-Two passes find them, the levels of each column first. They are all that a search for a graph needs, and their number
-grows with what the columns show together and not with the table.
+Two passes find them, the levels of each column first. A search for a graph needs nothing else, and their number grows
+with the combinations that occur and not with the table.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.source import Chunk, Source
 
 MOST_CELLS_COUNTED = 1 << 24
-"""Cells of different rows that come to one machine."""
+"""Cells of distinct rows that are collected on one machine."""
 
 
 @dataclass(frozen=True)
 class LevelsPass(Pass[tuple[Counts, ...]]):
-    """How often each label of each column was seen; more labels than states are allowed are only counted to there."""
+    """How often each label of each column occurs; counting stops where a column has more labels than are allowed."""
 
     columns: tuple[str, ...]
     weight: str | None
@@ -76,7 +76,7 @@ def _weights(chunk: Chunk, weight: str | None) -> FloatArray | None:
 
 @dataclass(frozen=True)
 class ColumnCodes:
-    """The code of each label of a column: its place among the states, or the interval that a number is in."""
+    """The code of each label of a column: its position among the states, or the interval of a number."""
 
     name: str
     states: Vocabulary
@@ -91,7 +91,7 @@ class ColumnCodes:
 
 @dataclass(frozen=True)
 class DifferentRows:
-    """Different rows in ascending order, with their weights; none, and `are_too_many`, beyond the limit."""
+    """Distinct rows in ascending order, with their weights; none, and `are_too_many`, beyond the limit."""
 
     codes: CodeArray  # (n_rows, n_columns)
     weights: ExactArray  # (n_rows,)
@@ -107,7 +107,7 @@ class DifferentRows:
         return cls(np.zeros((0, n_columns), dtype=np.int32), ExactArray.zeros(0))
 
     def columns(self, places: Sequence[int]) -> DifferentRows:
-        """The different rows of some columns."""
+        """The distinct rows of some columns."""
         rows, which = _unique(np.ascontiguousarray(self.codes[:, list(places)]))
         limbs = np.zeros((len(rows), self.weights.digits.shape[-1]), dtype=np.int64)
         np.add.at(limbs, which, self.weights.digits)
@@ -133,7 +133,7 @@ class DifferentRows:
 
 
 def _unique(codes: CodeArray) -> tuple[CodeArray, IntArray]:
-    """The different rows in ascending order, and the place of each row among them."""
+    """The distinct rows in ascending order, and the position of each row among them."""
     sizes = codes.max(axis=0, initial=-1).astype(np.int64) + 2  # with that of missing cells
     if math.prod(sizes.tolist()) >= 1 << 62:
         rows, which = np.unique(codes, axis=0, return_inverse=True)
@@ -147,7 +147,7 @@ def _unique(codes: CodeArray) -> tuple[CodeArray, IntArray]:
 
 @dataclass(frozen=True)
 class RowsPass(Pass[DifferentRows]):
-    """The different rows."""
+    """The distinct rows."""
 
     columns: tuple[ColumnCodes, ...]
     weight: str | None
@@ -170,7 +170,7 @@ class RowsPass(Pass[DifferentRows]):
 def coded_chunks(
     source: Source, columns: Sequence[ColumnCodes], weight: str | None, *, whole: bool = False
 ) -> Iterator[tuple[CodeArray, FloatArray | None]]:
-    """The codes of rows with a weight, and their weights; `whole` leaves out rows that lack a cell."""
+    """The codes of rows with a weight, and their weights; `whole` leaves out rows with a missing cell."""
     names = [column.name for column in columns]
     for chunk in source.chunks(columns_and_weight(names, weight)):
         by = _weights(chunk, weight)
@@ -185,7 +185,7 @@ def coded_chunks(
 
 
 class TooManyRowsToBring(NotStreamableError):
-    """Rows in partitions that are too many for one machine, and nearly all different; they can only be counted."""
+    """Partitioned rows that are too many for one machine, and nearly all distinct; they can only be counted."""
 
     def __init__(
         self,
@@ -199,7 +199,7 @@ class TooManyRowsToBring(NotStreamableError):
     ) -> None:
         self.source, self.columns, self.weight, self.declared = source, columns, weight, declared
         self.lacking, self.cuts = lacking, cuts  # columns with missing cells, and those that were cut
-        self.notes = notes  # what a user should know about columns
+        self.notes = notes  # on columns
         super().__init__(
             f"the {source.n_rows or 0:,} rows of a {source.description} are too many for one machine, and nearly all "
             "of them are different",
@@ -208,10 +208,10 @@ class TooManyRowsToBring(NotStreamableError):
 
 
 def counted_labels(source: SpreadSource, columns: Sequence[str], weight: str | None, most: int) -> tuple[Counts, ...]:
-    """How often each label of each column was seen, by one pass."""
+    """How often each label of each column occurs, by one pass."""
     return source.ask(LevelsPass(tuple(columns), weight, most), columns_and_weight(columns, weight))
 
 
 def different_rows(source: SpreadSource, columns: Sequence[ColumnCodes], weight: str | None) -> DifferentRows:
-    """The different rows of a source, by one pass."""
+    """The distinct rows of a source, by one pass."""
     return source.ask(RowsPass(tuple(columns), weight), columns_and_weight([column.name for column in columns], weight))

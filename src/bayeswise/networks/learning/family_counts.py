@@ -40,7 +40,7 @@ class FamilyCounts:
     families: dict[str, JointCounts]  # axes: the parents in their order, then the node
     columns: dict[
         str, Counts
-    ]  # each node by itself: a state may show only in rows where its family has a missing value
+    ]  # each node by itself: a state may occur only in rows where its family has a missing value
 
     def refuse_impossible(self) -> None:
         if not list(self.parents) == list(self.families) == list(self.columns):
@@ -96,7 +96,7 @@ class FamilyCounts:
         return cls(graph, families, dict(zip(rows.names, columns, strict=True)))
 
     def merge(self, other: FamilyCounts) -> FamilyCounts:
-        """The counts of both sets of rows; states that only one has seen are welcome."""
+        """The counts of both sets of rows; states may occur in only one of them."""
         self._refuse_other_graph(other)
         families = {name: counts.merge(other.families[name]) for name, counts in self.families.items()}
         columns = {name: counts.merge(other.columns[name]) for name, counts in self.columns.items()}
@@ -133,8 +133,8 @@ class FamilyCounts:
         """Tables of posterior means under a Dirichlet prior; `order` has the states of nodes whose order matters.
 
         "bdeu": `smoothing` pseudo-counts in all, spread evenly over the cells of each family; "m-estimate": `smoothing`
-        pseudo-counts for each configuration of the parents; "none": relative frequencies, a configuration that was
-        never seen being uniform.
+        pseudo-counts for each configuration of the parents; "none": relative frequencies, uniform for a configuration
+        that never occurs.
         """
         if prior not in PRIORS or not (math.isfinite(smoothing) and smoothing >= 0.0):
             raise ParameterError(

@@ -1,4 +1,4 @@
-"""A search for a graph: which method, by which score, within which bounds."""
+"""A structure search: its method, score and constraints."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FEW_COLUMNS = 15  # up to this many the search is exact by default: below a seco
 
 @dataclass(frozen=True)
 class GraphSearch:
-    """The options of `learn` that are about the search for a graph."""
+    """The options of `learn` for the structure search."""
 
     method: str
     score: str
@@ -38,7 +38,7 @@ class GraphSearch:
     progress: Progress
 
     def for_columns(self, n_columns: int, *, given: bool) -> GraphSearch:
-        """The search with the method that "auto" stands for; an option that nothing uses is a mistake.
+        """The search with the method that "auto" selects; options that are not used are refused.
 
         A `given` graph uses none of them.
         """
@@ -56,7 +56,7 @@ class GraphSearch:
         return replace(self, method=chosen_method(self.method, n_columns, self.restarts))
 
     def found(self, rows: CodedRows) -> Search:
-        """The graph that the method finds in whole rows."""
+        """The graph that the method finds in complete rows."""
         if self.method == "pc":
             return pc_graph(GTest(rows), self.rules, self.alpha, self.progress)
         if self.method == "miic":
@@ -87,7 +87,7 @@ class GraphSearch:
 
 
 def chosen_method(method: str, n_columns: int, restarts: int | None) -> str:
-    """What "auto" stands for: every graph is searched where there are few columns, unless `restarts` are given."""
+    """The method that "auto" selects: exact where there are few columns, unless `restarts` are given."""
     if method != "auto":
         return method
     return "exact" if restarts is None and n_columns <= FEW_COLUMNS else "hill-climbing"

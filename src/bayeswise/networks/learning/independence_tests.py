@@ -1,6 +1,6 @@
-"""Graphs by tests of independence, of counts by the G test.
+"""Graphs by tests of independence, for counts the G test.
 
-PC-stable: no edge where two columns are independent given some neighbours; directed where colliders force it.
+PC-stable: no edge where two columns are independent given some neighbours; oriented by v-structures and Meek's rules.
 
 Neighbours are fixed while sets of one size are tried (Colombo and Maathuis 2014), and whether a node is a collider is
 decided by the separating set with the largest p-value (Ramsey 2016), so that the order of the columns does not matter.
@@ -25,7 +25,7 @@ from bayeswise.networks.learning.search.scores import MOST_CELLS
 
 
 class IndependenceTest(Protocol):
-    """The interface of a search: how surprising the rows are if two columns are independent given others."""
+    """The interface of a search: the p-value of the independence of two columns given others."""
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -38,7 +38,7 @@ class IndependenceTest(Protocol):
 class GTest:
     """The G test: 2 sum n log(n n_z / n_xz n_yz), a chi-square variable if x and y are independent given z.
 
-    A margin without rows does not count for the df.
+    Empty margins do not count for the df.
 
     >>> rows = CodedRows.of({"a": [0, 0, 1, 1] * 9, "b": [0, 1, 0, 1] * 9, "c": [0, 1, 1, 0] * 9})
     >>> test = GTest(rows)
@@ -101,7 +101,7 @@ def pc(
 
 
 def pc_graph(test: IndependenceTest, rules: Constraints, alpha: float, progress: Progress) -> Search:
-    """A graph of the class implied by independences, and what is not known of it."""
+    """A graph of the class implied by independences, with notes on edges of unknown direction."""
     graphs = pc(test, rules, alpha=alpha, progress=progress)
     parents = graphs.members_parents()
     return Search(parents, 0.0, notes=graphs.notes(test.names))
@@ -132,9 +132,7 @@ def _skeleton(
         size += 1
     neighbours = [np.flatnonzero(row).tolist() for row in adjacent]
     for x, y in separators:
-        if (
-            adjacent[x] & adjacent[y]
-        ).any():  # what is between them is a collider or not: the surest of all sets decides
+        if (adjacent[x] & adjacent[y]).any():  # the set of the largest p-value decides whether these are colliders
             found = [_best_separator(test, x, y, neighbours, n_given) for n_given in range(size)]
             separators[x, y] = max((each for each in (separators[x, y], *found) if each), key=lambda each: each[0])
     return adjacent, separators

@@ -62,21 +62,21 @@ def learn(
     """A network with a given graph (`parents`), or one that a method finds by a score; rows may be coded already.
 
     `missing` is the policy for missing values: "error" and "drop" are about the search for a graph (a given one is
-    counted family by family, over the rows that have the family); "em" and "gradient" find the tables that make all
-    rows most probable, the graph being found in all rows too, by structural EM; cells may then be soft, a likelihood
-    for each state written as yes=0.7;no=0.3. A node of a given graph that is not a column is hidden: its `states` must
-    be given. A column of more than 20 different numbers is cut into intervals, which are its states in their order, at
-    its fifths or at `cuts={"age": [30, 50]}`; `kinds={"visits": "number"}` cuts a column of fewer, and "category" keeps
-    the numbers as they are.
+    counted family by family, over the rows that have the family); "em" and "gradient" fit the tables to all rows,
+    and find the graph by structural EM; cells may then be soft, a likelihood for each state written as
+    yes=0.7;no=0.3. A node of a given graph that is not a column is hidden: its `states` must be given. A column of more
+    than 20 distinct numbers is cut into intervals, which are its states in their order, at its quintiles or at
+    `cuts={"age": [30, 50]}`; `kinds={"visits": "number"}` cuts a column of fewer, and "category" keeps the numbers as
+    they are.
 
     The nodes in `noisy`, of a given graph, get a noisy maximum instead of a table, found by EM: the `states` of these
-    and of their parents stand from strongest to none.
+    and of their parents must be in order from strongest to none.
 
-    `weight` names a column of weights, `weights` are those that stand in no column: a row of weight k counts as k rows,
-    one of weight 0 is not there. `method="auto"` is exact up to 15 columns, else hill climbing; that is restarted until
+    `weight` names a column of weights, `weights` are weights that are not a column: a row of weight k counts as k rows,
+    one of weight 0 is left out. `method="auto"` is exact up to 15 columns, else hill climbing, which is restarted until
     nothing better was found for a while, or `restarts` times. `method="pc"` uses tests of independence at level `alpha`
-    instead of a score; `method="miic"` takes edges away by what contributes to their information. `score` is "bic"
-    by default, and for "miic", as its term of complexity, "nml". What happened on the way is in `notes`.
+    instead of a score; `method="miic"` removes edges whose information is explained by contributors. `score` is "bic"
+    by default, and "nml" as the complexity term of "miic". `notes` say what was done.
 
     >>> rows = {"rain": ["y", "n"] * 20, "wet": ["y", "n"] * 20, "day": ["a", "a", "b", "b"] * 10}
     >>> learn(rows).edges
@@ -158,7 +158,7 @@ if not TYPE_CHECKING:  # whose readers see the signature as it is: `BeliefNetwor
 def _with_noisy(
     network: BeliefNetwork, rows: CodedRows, noisy: Collection[str], smoothing: float, notes: list[str]
 ) -> BeliefNetwork:
-    """The network with a noisy maximum in the place of some tables."""
+    """The network with a noisy maximum instead of some tables."""
     nodes = []
     for name in network:
         node = network.node(name)
@@ -191,7 +191,7 @@ def coded_rows(
     cuts: Mapping[str, Sequence[float]] | None = None,
     may_be_soft: bool = False,
 ) -> CodedRows:
-    """The rows of a table as `learn` takes them, numbers cut by their kinds; rows that are coded already stay so."""
+    """The rows of a table for `learn`, numbers cut by their kinds; coded rows stay as they are."""
     if not isinstance(table, CodedRows):
         by_kind = _checked_kinds(kinds or {})
         return CodedRows.of(
@@ -225,7 +225,7 @@ def _checked_kinds(kinds: Mapping[str, str]) -> Mapping[str, str]:
 
 
 def reading_notes(rows: CodedRows | TooManyRowsToBring) -> list[str]:
-    """Where each column of numbers was cut, and what a user should know about columns."""
+    """The cuts of each column of numbers, and notes on columns."""
     cut = [f"{name}: cut at {', '.join(cut_texts(found, exact=True))}" for name, found in rows.cuts.items() if found]
     return [*cut, *rows.notes]
 

@@ -1,7 +1,7 @@
-"""Graphs of tables in partitions, by rounds: each pass counts many sets of columns at once, and no row travels.
+"""Graphs of partitioned tables, by rounds: each pass counts many sets of columns where the rows are.
 
-For tables too large to be brought to one machine whose rows are nearly all different. A table of a set of columns is
-also one of each subset, so that a change of a graph takes a pass for its new sets only.
+For tables too large for one machine whose rows are nearly all distinct. The counts of a set of columns give those of
+each subset, so that a change of the graph takes a pass over its new sets only.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Scope = tuple[int, ...]  # positions of columns, ascending
 
 @dataclass(frozen=True)
 class ScopesPass(Pass[tuple[DifferentRows, ...]]):
-    """The different rows of some sets of columns; `whole` leaves out rows that lack a cell of any column."""
+    """The distinct rows of some sets of columns; `whole` leaves out rows with a missing cell in any column."""
 
     columns: tuple[ColumnCodes, ...]
     weight: str | None
@@ -89,7 +89,7 @@ class PairsPass(Pass[PairCounts]):
 
 @dataclass
 class CountedTable:
-    """A table in partitions that is counted in rounds; counts are cached."""
+    """A partitioned table that is counted in rounds; counts are cached."""
 
     source: SpreadSource
     columns: tuple[ColumnCodes, ...]
@@ -98,7 +98,7 @@ class CountedTable:
     known: dict[Scope, DifferentRows] = field(default_factory=dict)
 
     def counted(self, scopes: Iterable[Scope]) -> list[CodedRows]:
-        """The rows of each set of columns, counted; one pass for all that are not known."""
+        """The distinct rows of each set of columns, counted; one pass for all that are not cached."""
         requested = list(scopes)
         lost = tuple(dict.fromkeys(scope for scope in requested if self._holder(scope) is None))
         if lost:
@@ -136,7 +136,7 @@ class CountedTable:
         return CodedRows(names, states, rows.codes, rows.weights_or_none(), counted=True)
 
 
-class AskedScores(Scores):
+class ScoresInRounds(Scores):
     """Scores of families that are counted in rounds."""
 
     def __init__(self, table: CountedTable, score: str, *, smoothing: float) -> None:
@@ -165,7 +165,7 @@ class AskedScores(Scores):
 
 @dataclass(frozen=True)
 class FoundInRounds:
-    """The counts of a graph, the states whose order matters, and whether the search was interrupted."""
+    """The counts of a graph, the states in a given order, and whether the search was interrupted."""
 
     counts: FamilyCounts
     order: Mapping[str, Vocabulary]
@@ -225,4 +225,4 @@ def _found(table: CountedTable, search: GraphSearch) -> Search:
             "the rows are too many and too different for one machine, and each step of a search is a pass over them",
             fix="use method='hill-climbing' with restarts=0 (--method hill-climbing --restarts 0), or 'chow-liu'",
         )
-    return search.step_by_step(AskedScores(table, search.score, smoothing=search.smoothing))
+    return search.step_by_step(ScoresInRounds(table, search.score, smoothing=search.smoothing))

@@ -52,16 +52,16 @@ def learn(
     seed: int = 0,
     progress: Progress = silent,
 ) -> DynamicNetwork:
-    """From sequences in long format: a row for each step, with the sequence and the time that it is of.
+    """From sequences in long format: a row for each step, with its sequence and its time.
 
-    `first` and `later` are graphs {node: parents}; what is not given is searched for, in later slices so that the
-    slice before comes first, by the settings of `BeliefNetwork.learn`; `required` and `forbidden` edges lie within a
-    slice.
+    `first` and `later` are graphs {node: parents}; one that is not given is searched for with the settings of
+    `BeliefNetwork.learn`, in later slices with the previous slice as the first tier; `required` and `forbidden` edges
+    are within a slice.
 
-    Cells may be missing, and `hidden` nodes {name: number of states, or the states} have no column: then `later` is
-    given, `first` is the same graph within a slice by default, and the tables are found by EM (Baum and Welch) from
-    several `starts`; no step lowers the likelihood times the prior. `shared` nodes have one table in all slices: by
-    default, with EM, those whose parents are the same in both. What was found is in `notes`.
+    Cells may be missing, and `hidden` nodes {name: number of states, or the states} have no column: then `later` must
+    be given, `first` is the same graph within a slice by default, and the tables are found by EM (Baum-Welch) from
+    several `starts`; no step lowers the posterior density. `shared` nodes have one table in all slices: by default,
+    with EM, those whose parents are the same in both. `notes` say what was found.
 
     >>> walk = {"who": ["a"] * 4 + ["b"] * 3, "t": [0, 1, 2, 3, 0, 1, 2], "at": list("xyxyxyx")}
     >>> DynamicNetwork.learn(walk, sequence="who", time="t", first={}, later={"at": ["at[-1]"]}, prior="none")
@@ -144,7 +144,7 @@ def _of_tables(rows: CodedRows, graphs: tuple[Places, Places], fitted: FittedSeq
 
 
 def _whole(graph: Graph | None, names: Sequence[str]) -> dict[str, Sequence[str]] | None:
-    """A graph with the nodes that have no parents, too."""
+    """A graph completed by nodes without parents."""
     if graph is None:
         return None
     given = graph_of(graph)
@@ -172,7 +172,7 @@ def _hidden_states(hidden: Any, known: Sequence[str]) -> dict[str, Sequence[Any]
 
 
 def _both_graphs(first: Graph | None, later: Graph | None, rows: CodedRows) -> tuple[Places, Places]:
-    """The parents in both slices by position in two slices, those of later ones from the number of nodes on."""
+    """The parents in both slices by position, those in later slices counted from the number of nodes on."""
     names, n_nodes = list(rows.names), len(rows.names)
     if later is None:
         what = "a node is hidden" if (rows.codes < 0).all(axis=0).any() else "tables are shared"
@@ -212,7 +212,7 @@ def _shared_places(shared: Iterable[str], names: Sequence[str], same: Sequence[i
 
 
 def _slices(rows: CodedRows, order: IntArray, starts: BoolArray) -> tuple[dict[str, list[Any]], dict[str, list[Any]]]:
-    """The first row of each sequence; and for each other one its cells beside those of the row before."""
+    """The first row of each sequence; and each other row with the cells of the row before."""
     later = np.flatnonzero(~starts)
     firsts: dict[str, list[Any]] = {}
     pairs: dict[str, list[Any]] = {}

@@ -1,4 +1,4 @@
-"""How much each edge is worth: by what the score loses without it, and by how often it is found in resampled rows."""
+"""Strengths of edges: the loss of score without an edge, its bootstrap support, and its posterior probability."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from bayeswise.render.terminal import aligned
 from bayeswise.tables.schema.names import find_name
 
 _MOST_DRAWN = 2**53
-SELDOM = 0.05  # an edge that the graph does not have is listed from this share on
+LEAST_SUPPORT = 0.05  # of an edge that is listed though the graph does not have it
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ class EdgeStrength:
     child: str
     in_graph: bool
     score_gain: float  # what the score loses if the edge is taken away
-    support: float  # share of resampled tables in which it was found, this way round
+    support: float  # share of resampled tables in which it was found, in this direction
     support_either_way: float
     posterior: float  # averaged over all graphs
 
 
 @dataclass(frozen=True, repr=False)
 class EdgeStrengths:
-    """Edges, the strongest first; `columns()` is a table that any frame takes.
+    """Edges, the strongest first; `columns()` has them as columns for a dataframe.
 
     >>> from bayeswise.networks.learning import Scores
     >>> rows = CodedRows.of({"a": [0, 1] * 30, "b": [0, 1] * 30, "c": [0, 0, 1, 1] * 15})
@@ -99,7 +99,7 @@ def edge_strengths(
     search: Callable[[Scores, Constraints], Search] = hill_climbing,
     progress: Progress = silent,
 ) -> EdgeStrengths:
-    """The strengths of the edges of a graph, and of others that resampled tables have now and then.
+    """The strengths of the edges of a graph, and of others found in at least 5 % of resampled tables.
 
     `resamples` tables are drawn with replacement (Friedman, Goldszmidt and Wyner 1999), each searched by `search`;
     `averaged` adds P(edge | rows) over all graphs: exact up to 16 columns, beyond them by chains over orders whose
@@ -123,7 +123,7 @@ def edge_strengths(
     for child in range(n):
         for parent in range(n):
             here = parent in parents[child]
-            if parent == child or not (here or (n_found and support[parent, child] >= SELDOM)):
+            if parent == child or not (here or (n_found and support[parent, child] >= LEAST_SUPPORT)):
                 continue
             gain = math.nan
             if here:
@@ -167,7 +167,7 @@ def resampled(
 
 
 def _drawn(rows: CodedRows, seed: list[int]) -> CodedRows:
-    """As many rows, drawn with replacement; by their weights where they have some."""
+    """A bootstrap sample of the rows, by their weights where they have some."""
     generator, n_rows = np.random.default_rng(seed), len(rows.codes)
     if rows.weights is None:
         times = generator.multinomial(n_rows, np.full(n_rows, 1.0 / max(n_rows, 1)))
@@ -199,9 +199,9 @@ def strengths_in_table(
     search: Callable[[Scores, Constraints], Search] = hill_climbing,
     progress: Progress = silent,
 ) -> EdgeStrengths:
-    """The strengths of a network's edges in the rows of a table that have a cell in every node's column.
+    """The strengths of a network's edges in the rows of a table that have no missing cell.
 
-    `weight` names a column of weights, `weights` are those that stand in no column; the others are as for
+    `weight` names a column of weights, `weights` are weights that are not a column; the others are as for
     `edge_strengths`.
 
     >>> from bayeswise.networks import BeliefNetwork
@@ -272,8 +272,8 @@ def edge_probabilities(
 ) -> EdgeProbabilities:
     """P(edge | rows) averaged over all orders of the columns and their graphs: exact up to 16 columns.
 
-    Beyond them, `chains` draw orders until no edge of one of them is further than `tolerance` from the mean of all, or
-    each has drawn `most_orders`. Every order is as probable beforehand as any other.
+    Beyond them, `chains` draw orders until no edge probability of a chain is further than `tolerance` from the mean of
+    all, or each has drawn `most_orders`. The prior over orders is uniform.
 
     >>> found = edge_probabilities({"a": [0, 1] * 30, "b": [0, 1] * 30, "c": [0, 0, 1, 1] * 15})
     >>> round(found["a", "b"] + found["b", "a"], 3)

@@ -97,7 +97,7 @@ def test_a_common_cause_that_is_not_a_column_shows_as_two_arrowheads() -> None:
     graph = miic(NmlScores(CodedRows.of(rows)))
     assert graph.common_causes == ((1, 2),)
     learned = bw.BeliefNetwork.learn(rows, method="miic")
-    assert "a common cause that is not a column may stand behind a <-> b" in learned.notes
+    assert "a latent common cause may explain a <-> b" in learned.notes
     assert {("one", "a"), ("other", "b")} <= set(learned.edges) and len(learned.edges) == 3
 
 

@@ -97,7 +97,7 @@ def learn(
     number: Numbers = None,
     cuts: Annotated[
         list[str] | None,
-        typer.Option("--cuts", metavar="COL=5,7", help="Cut points of a number column [fifths of its values]."),
+        typer.Option("--cuts", metavar="COL=5,7", help="Cut points of a number column [its quintiles]."),
     ] = None,
     ignore: Annotated[list[str] | None, typer.Option(metavar="COLUMN", help="Leave a column out.")] = None,
     weight: Annotated[
@@ -118,9 +118,9 @@ def learn(
 
     bayeswise network learn table.csv -o table.bayeswise --gaussian
 
-    A column of more than 20 different numbers is cut into intervals, at its fifths or at --cuts; --number cuts a column
-    of fewer, --category keeps the numbers as they are. Every other column is a node with its values for states, unless
-    --ignore leaves it out.
+    A column of more than 20 distinct numbers is cut into intervals, at its quintiles or at --cuts; --number cuts a
+    column of fewer, --category keeps the numbers as they are. Every other column is a node whose states are its values,
+    unless --ignore leaves it out.
     """
     from bayeswise.networks.learning.learned_network import coded_rows, reading_notes
 

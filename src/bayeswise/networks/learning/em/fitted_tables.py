@@ -1,7 +1,7 @@
 """Tables from rows with missing values and from hidden variables: by EM or gradient ascent, the best of several starts.
 
 Both maximise  sum_rows w log P(row) + sum_cells pseudo-counts log theta:  the likelihood, or the posterior density
-under a Dirichlet prior. Each yields a point for each step, the start first, and neither ever goes down.
+under a Dirichlet prior. Each yields a point for each step, the start first, and the objective never decreases.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.render.labels import guess, refuse_unknown
 
-_SUFFICIENT = 1e-4  # the share of the promised gain that a step must bring (Armijo)
+_SUFFICIENT = 1e-4  # the share of the predicted gain that a step must achieve (Armijo)
 _HALVINGS = 40
 _REMEMBERED = 10
 
@@ -40,10 +40,10 @@ class Expecting(Protocol):
 
 
 def em_steps(rows: Expecting, tables: FloatArray, pseudo_counts: FloatArray) -> Iterator[Point]:
-    """Dempster, Laird and Rubin: expect how often each cell was used, then count as if it had been seen.
+    """EM (Dempster, Laird and Rubin): expected counts of each cell, then tables from these counts.
 
-    After two such steps a leap the same way is tried, and taken if it gains (SQUAREM, Varadhan and Roland 2008), for
-    plain EM creeps where much is hidden.
+    After two such steps an extrapolation is tried, and taken if it gains (SQUAREM, Varadhan and Roland 2008), as plain
+    EM is slow where much is missing.
     """
     layout, first = rows.layout, rows.at(tables, pseudo_counts)
     yield first
@@ -52,17 +52,17 @@ def em_steps(rows: Expecting, tables: FloatArray, pseudo_counts: FloatArray) -> 
         yield second
         third = rows.at(layout.normalised(second.counts + pseudo_counts), pseudo_counts)
         yield third
-        leap = _leap(layout, first.tables, second.tables, third.tables)
+        further = _extrapolated(layout, first.tables, second.tables, third.tables)
         first = third
-        if leap is not None:
-            candidate = rows.at(leap, pseudo_counts)
+        if further is not None:
+            candidate = rows.at(further, pseudo_counts)
             if candidate.objective > third.objective:
                 yield candidate
                 first = candidate
 
 
-def _leap(layout: Layout, first: FloatArray, second: FloatArray, third: FloatArray) -> FloatArray | None:
-    """first + 2 s step + s^2 bend, with s = |step| / |bend|; no entry falls below a tenth of where it was."""
+def _extrapolated(layout: Layout, first: FloatArray, second: FloatArray, third: FloatArray) -> FloatArray | None:
+    """first + 2 s step + s^2 bend, with s = |step| / |bend|; no entry falls below a tenth of its value."""
     step, bend = second - first, (third - second) - (second - first)
     length = float(np.linalg.norm(step)) / max(float(np.linalg.norm(bend)), 1e-300)
     if not 1.0 < length < 1e8:
@@ -71,33 +71,33 @@ def _leap(layout: Layout, first: FloatArray, second: FloatArray, third: FloatArr
 
 
 def gradient_steps(rows: IncompleteRows, tables: FloatArray, pseudo_counts: FloatArray) -> Iterator[Point]:
-    """Russell et al. (1995): d log P / d theta = expected count / theta, each step along the slope, as far as it gains.
+    """Gradient ascent (Russell et al. 1995): d log P / d theta = expected count / theta, with a line search.
 
     Tables are softmax of b, so that they stay distributions:  d/db = n_jk - theta_jk n_j,  n with pseudo-counts. The
-    slope is bent by the curvature that the last steps met (limited-memory BFGS).
+    direction is that of limited-memory BFGS.
     """
     layout, point = rows.layout, rows.at(tables, pseudo_counts)
     yield point
-    met: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=_REMEMBERED)  # steps, and the falls of the slope on them
+    history: deque[tuple[FloatArray, FloatArray]] = deque(maxlen=_REMEMBERED)  # steps, and decreases of the gradient
     gradient, scale = _gradient(layout, point, pseudo_counts)
     while True:
-        direction = _bent(gradient, scale, met)
-        candidate = _searched(rows, point, pseudo_counts, direction, float(gradient @ direction))
-        if candidate is None and met:
-            met.clear()
+        direction = _quasi_newton(gradient, scale, history)
+        candidate = _line_search(rows, point, pseudo_counts, direction, float(gradient @ direction))
+        if candidate is None and history:
+            history.clear()
             direction = gradient * scale
-            candidate = _searched(rows, point, pseudo_counts, direction, float(gradient @ direction))
+            candidate = _line_search(rows, point, pseudo_counts, direction, float(gradient @ direction))
         if candidate is None:
             return
         point, step = candidate
         before = gradient
         gradient, scale = _gradient(layout, point, pseudo_counts)
-        met.append((step * direction, before - gradient))
+        history.append((step * direction, before - gradient))
         yield point
 
 
 def _gradient(layout: Layout, point: Point, pseudo_counts: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The gradient, and 1 / how often each row of a table was used: about its curvature."""
+    """The gradient, and 1 / the expected count of each row of a table: about its inverse curvature."""
     counts = point.counts + pseudo_counts
     gradient, scale = np.zeros_like(counts), np.zeros_like(counts)
     views = (layout.tables(flat) for flat in (counts, point.tables, gradient, scale))
@@ -108,9 +108,11 @@ def _gradient(layout: Layout, point: Point, pseudo_counts: FloatArray) -> tuple[
     return gradient, scale
 
 
-def _bent(gradient: FloatArray, scale: FloatArray, met: Sequence[tuple[FloatArray, FloatArray]]) -> FloatArray:
-    """The inverse curvature times the gradient, by two loops over what was met (Nocedal 1980)."""
-    direction, kept = gradient.copy(), [(s, y, float(s @ y)) for s, y in met if s @ y > 1e-12 * float(y @ y)]
+def _quasi_newton(
+    gradient: FloatArray, scale: FloatArray, history: Sequence[tuple[FloatArray, FloatArray]]
+) -> FloatArray:
+    """The inverse curvature times the gradient, by the two-loop recursion (Nocedal 1980)."""
+    direction, kept = gradient.copy(), [(s, y, float(s @ y)) for s, y in history if s @ y > 1e-12 * float(y @ y)]
     shares: list[float] = []
     for step, fall, product in reversed(kept):
         shares.append(float(step @ direction) / product)
@@ -121,10 +123,10 @@ def _bent(gradient: FloatArray, scale: FloatArray, met: Sequence[tuple[FloatArra
     return direction
 
 
-def _searched(
+def _line_search(
     rows: IncompleteRows, point: Point, pseudo_counts: FloatArray, direction: FloatArray, slope: float
 ) -> tuple[Point, float] | None:
-    """The whole step, or halved until it gains enough."""
+    """The full step, or halved until it gains enough (Armijo); None if it never does."""
     step = 1.0
     for _ in range(_HALVINGS):
         candidate = rows.at(_moved(rows.layout, point.tables, step * direction), pseudo_counts)
@@ -177,9 +179,9 @@ def fit_tables(
 ) -> FittedTables:
     """Tables of greatest posterior density: sum w log P(row) + sum pseudo_counts log theta; every row is used.
 
-    Nothing missing: the answer of counting. The first start is what can be counted, the others are drawn at random, as
-    are all tables next to a hidden column, where nothing can be counted. A climb ends when a step gains less than
-    `tolerance` of the objective. Ctrl-C gives the best so far.
+    Without missing cells they are those of counting. The first start has counted tables, the others are drawn at
+    random, as are all tables next to a hidden column, where nothing can be counted. A start ends when a step gains less
+    than `tolerance` of the objective. Ctrl-C returns the best so far.
 
     >>> rows = CodedRows.of({"a": ["x", "x", "y", None], "b": ["p", "p", "q", "q"]})
     >>> found = fit_tables(rows, {"b": ["a"]}, prior="none")
@@ -187,7 +189,7 @@ def fit_tables(
     [[0.5, 0.5]]
     """
     if way not in WAYS:
-        raise ParameterError(f"there is no way {way!r} up the likelihood", fix=guess(way, list(WAYS)))
+        raise ParameterError(f"there is no way {way!r} to fit tables", fix=guess(way, list(WAYS)))
     check_settings(prior, smoothing, starts, most_steps)
     rows = rows.weighted(weights)
     above = _positions(rows.with_states(), parents)
@@ -205,7 +207,7 @@ def fit_tables(
 
 
 def check_settings(prior: str, smoothing: float, starts: int, most_steps: int) -> None:
-    """Refuse a prior that is not known, and climbs of no step."""
+    """Refuse an unknown prior, and numbers of starts or steps below 1."""
     if prior not in PRIORS or not (math.isfinite(smoothing) and smoothing >= 0.0):
         raise ParameterError(
             f"the prior is {prior!r} with smoothing {smoothing!r}", fix=f"choose one of {', '.join(PRIORS)}, and >= 0"
@@ -217,7 +219,7 @@ def check_settings(prior: str, smoothing: float, starts: int, most_steps: int) -
 def best_of_starts(
     n_starts: int, steps: Callable[[int], Iterator[Point]], tolerance: float, most_steps: int, progress: Progress
 ) -> tuple[Climb, bool]:
-    """The climb that got highest, and whether Ctrl-C ended the last one."""
+    """The climb with the best objective, and whether Ctrl-C ended the last one."""
     best: Climb | None = None
     for start in range(n_starts):
         name = f"steps of start {start + 1} of {n_starts}"
@@ -232,7 +234,7 @@ def best_of_starts(
 
 @dataclass
 class Climb:
-    """The best point that steps have met, and the objective after each of them."""
+    """The best point so far, and the objective after each step."""
 
     point: Point
     trace: list[float]
@@ -271,7 +273,7 @@ def _positions(rows: CodedRows, parents: Mapping[str, Sequence[str]]) -> list[tu
 def start_tables(
     layout: Layout, available: FloatArray, hidden: BoolArray, start: int, generator: np.random.Generator
 ) -> FloatArray:
-    """Tables to begin with: counted where a family was seen whole, drawn at random otherwise and in later starts."""
+    """Initial tables: counted where no column of the family is hidden, random otherwise and in later starts."""
     tables = np.empty(layout.starts[-1])
     counted = layout.normalised(available + layout.pseudo_counts("bdeu", 1.0))
     views = zip(layout.tables(tables), layout.tables(counted), layout.parents, strict=True)

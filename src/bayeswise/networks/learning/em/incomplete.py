@@ -1,4 +1,4 @@
-"""Rows with missing values for EM: equal rows once with their weight, whole rows counted, the others by pattern."""
+"""Rows with missing values for EM: distinct rows with weights, complete rows counted, the others by pattern."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from bayeswise.networks.inference.engine import MEMORY_LIMIT
 from bayeswise.networks.learning.coded_rows import CodedRows, summed_weights
 from bayeswise.networks.soft_evidence import no_soft_cells
 
-_CELLS_WORTH_A_TREE = 20_000  # rows of one pattern that cost less than this share a tree that takes any pattern
+_CELLS_WORTH_A_TREE = 20_000  # patterns whose rows cost less than this share a tree for any pattern
 _MOST_TREES = 10_000  # where there is such a tree
-_CHUNK = 512  # rows that are summed together, whatever the number of threads: the answer is always the same
+_CHUNK = 512  # rows that are summed together for any number of threads, so that the result is always the same
 _BYTES_PER_CELL = 16
 
 
 @dataclass(frozen=True)
 class Layout:
-    """All tables of a graph one after the other: `sizes` of the nodes and their `parents`, by position."""
+    """All tables of a graph concatenated: `sizes` of the nodes and their `parents`, by position."""
 
     sizes: tuple[int, ...]
     parents: tuple[tuple[int, ...], ...]
@@ -44,7 +44,7 @@ class Layout:
         return [flat[start:end].reshape(-1, size) for start, end, size in ends]
 
     def normalised(self, flat: FloatArray) -> FloatArray:
-        """Each row divided by its sum; uniform where there is nothing to divide."""
+        """Each row divided by its sum; uniform where that is 0."""
         found = np.empty_like(flat)
         for table, shares in zip(self.tables(flat), self.tables(found), strict=True):
             total = table.sum(axis=1, keepdims=True)
@@ -53,7 +53,7 @@ class Layout:
         return found
 
     def pseudo_counts(self, prior: str, smoothing: float) -> FloatArray:
-        """What the prior adds to each cell."""
+        """The pseudo-counts of each cell."""
         flat = np.zeros(self.starts[-1])
         for table in self.tables(flat):
             table[:] = {"bdeu": smoothing / table.size, "m-estimate": smoothing / table.shape[1], "none": 0.0}[prior]
@@ -61,7 +61,7 @@ class Layout:
 
 
 class Point(NamedTuple):
-    """Tables, what they let us expect, and how probable they make the rows; `objective` adds the log prior."""
+    """Tables, and the expected counts and the log-likelihood under them; `objective` adds the log prior."""
 
     tables: FloatArray
     counts: FloatArray
@@ -83,13 +83,13 @@ class IncompleteRows:
     """The statistics of all rows about the tables of one graph."""
 
     layout: Layout
-    complete: FloatArray  # how often whole rows use each cell
-    available: FloatArray  # how often any rows show each cell, all of its columns being there
+    complete: FloatArray  # counts of each cell in complete rows
+    available: FloatArray  # counts of each cell in all rows in which its family has no missing value
     groups: list[Group] = field(repr=False)
 
     @classmethod
     def of(cls, rows: CodedRows, parents: Sequence[Sequence[int]]) -> IncompleteRows:
-        """Rows in the order of the columns; a hidden column is one without any cell."""
+        """Rows in the order of the columns; all cells of a hidden column are missing."""
         layout = Layout(tuple(rows.sizes), tuple(map(tuple, parents)))
         codes, weigh = _distinct(rows)
         seen = codes >= 0
@@ -111,7 +111,7 @@ class IncompleteRows:
         return Point(tables, counts, log_likelihood, log_likelihood + log_sum(pseudo_counts, tables))
 
     def _parts(self) -> Iterable[tuple[FloatArray, float]]:
-        """Some hundreds of rows at a time, of one group or of several small ones."""
+        """The counts of some hundreds of rows at a time, of one group or of several small ones."""
         tasks: list[list[tuple[Group, slice]]] = []
         room = 0
         for group in self.groups:
@@ -139,7 +139,7 @@ def log_sum(counts: FloatArray, tables: FloatArray) -> float:
 
 
 def _distinct(rows: CodedRows) -> tuple[CodeArray, FloatArray]:
-    """Rows that differ, and the weight of each."""
+    """Distinct rows, and the weight of each."""
     codes, _ = rows.with_soft
     if codes.shape[1] == 0 or len(codes) == 0:
         return codes[:0], np.zeros(0)
@@ -165,7 +165,7 @@ def counted(layout: Layout, codes: CodeArray, weights: FloatArray) -> FloatArray
 def grouped(
     layout: Layout, codes: CodeArray, weights: FloatArray, soft: Sequence[FloatArray] | None = None
 ) -> Iterable[Group]:
-    """Rows by what is missing or soft in them, a tree for each; rare patterns share a tree if it is not too large."""
+    """Rows by their pattern of missing and soft cells, a tree for each; rare ones share one if it is not too large."""
     if not len(codes):
         return
     soft = no_soft_cells(layout.sizes) if soft is None else soft
@@ -191,9 +191,9 @@ def grouped(
 
 
 def _tree(layout: Layout, seen: BoolArray, cut: BoolArray) -> _kernels.ExpectedCounts:
-    """A tree for rows with cells in these columns; those that are cut out of the tables have a state in every row.
+    """A tree for rows with cells in these columns; columns in `cut` have a state in every row, and are reduced out.
 
-    Tables of nodes below all that is observed are not used by these rows.
+    Tables of barren nodes are not used.
     """
     relevant = graph.ancestors_of(layout.parents, np.flatnonzero(seen).tolist())
     used = [int(node in relevant) for node in range(len(layout.sizes))]

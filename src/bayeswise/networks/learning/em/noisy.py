@@ -1,7 +1,7 @@
-"""The numbers of a noisy maximum from rows, by EM: what each cause brought about alone is hidden, and expected.
+"""The parameters of a noisy maximum by EM: the state that each cause produces alone is latent.
 
-With F_i(y) = P(cause i brings about y or weaker), the effect is y with probability prod F_i(y) - prod F_i(y - 1). Given
-that, cause i brought about a weaker state a with probability q_i(a) (prod' F(y) - prod' F(y - 1)), and y itself with
+With F_i(y) = P(cause i produces y or weaker), the effect is y with probability prod F_i(y) - prod F_i(y - 1). Given
+that, cause i produced a weaker state a with probability q_i(a) (prod' F(y) - prod' F(y - 1)), and y itself with
 q_i(y) prod' F(y), the products being over the other causes; both divided by the probability of y.
 """
 
@@ -36,7 +36,7 @@ def fit_noisy_max(
 ) -> FittedNoisyMax:
     """The noisy maximum of greatest posterior density for a node, in the rows that have the node and its parents.
 
-    States stand from strongest to none; the last state of a parent is its absence, which brings about nothing. There
+    States are in order from strongest to none; the last state of a parent is its absence, which has no effect. There
     are `smoothing` pseudo-counts in each table of a cause, and in the leak.
 
     >>> states = {"flu": ["yes", "no"], "fever": ["yes", "no"]}
@@ -51,7 +51,7 @@ def fit_noisy_max(
     places = [rows.names.index(name) for name in (*parents, node)]
     known = np.asarray((rows.codes[:, places] >= 0).all(axis=1))
     if not known.any():
-        raise TooFewRowsError(f"no row has {node!r} and all of its causes", fix="give rows that have")
+        raise TooFewRowsError(f"no row has {node!r} and all of its causes", fix="give rows that have them")
     cells, which = np.unique(rows.codes[known][:, places], axis=0, return_inverse=True)
     weight = summed_weights(which.ravel(), len(cells), None if rows.weights is None else rows.weights[known])
     n_states = rows.sizes[places[-1]]
@@ -82,11 +82,11 @@ class _Climb:
         start = 0.5 * seen / seen.sum() + 0.5 / n_states
         self.tables = [np.tile(start, (size, 1)) for size in sizes]
         for table in self.tables[:-1]:
-            table[-1] = np.eye(n_states)[0]  # absence brings about nothing
+            table[-1] = np.eye(n_states)[0]  # absence has no effect
         self.log_likelihood = -math.inf
 
     def run(self, most_steps: int) -> int:
-        """Steps until one gains next to nothing."""
+        """Steps until one gains less than the tolerance; returns their number."""
         before = -math.inf
         for step in range(1, most_steps + 1):
             expected = self._expected()
@@ -105,7 +105,7 @@ class _Climb:
         return total
 
     def _expected(self) -> list[FloatArray]:
-        """How often each state of each cause brought about each state of the effect."""
+        """The expected count of each state of the effect that each state of each cause produced."""
         chances = [table[cause] for table, cause in zip(self.tables, self.causes, strict=True)]
         row = np.arange(len(self.effect))
         tails = [np.cumsum(chance, axis=1) for chance in chances]
@@ -134,7 +134,7 @@ class _Climb:
 
 
 def _products_of_others(factors: FloatArray) -> FloatArray:
-    """(n_factors, n) the product of all factors but one, for each of them; zeros do no harm."""
+    """(n_factors, n) the product of all factors but one, for each of them; factors may be 0."""
     before, after = np.ones_like(factors), np.ones_like(factors)
     before[1:] = np.cumprod(factors, axis=0)[:-1]
     after[:-1] = np.cumprod(factors[::-1], axis=0)[::-1][1:]
@@ -149,6 +149,6 @@ def check_noisy(noisy: Sequence[str], parents: Mapping[str, Sequence[str]] | Non
         for name in (node, *parents[node]):
             if name not in declared:
                 raise ParameterError(
-                    f"the states of {name!r} are in no order, from strongest to none",
+                    f"the order of the states of {name!r}, from strongest to none, is not given",
                     fix=f"give states={{{name!r}: ['yes', 'no']}}",
                 )

@@ -1,9 +1,9 @@
-"""Sequences with missing cells and hidden nodes: Baum and Welch's EM for two slices of any graph.
+"""Sequences with missing cells and hidden nodes: the Baum-Welch algorithm for two slices of any graph.
 
-The future depends on the past through the interface, the nodes of a slice that a node of the next one depends
-on. Equal rows are one kind of step: a matrix P(cells, interface after | interface before) over the states
-of the interface that the cells leave open. Forward and backward along the matrices give how often each entry is used,
-and each entry is a row whose interface is known: its families are counted as those of any row with missing cells.
+The future depends on the past through the interface, the nodes of a slice that a node of the next one depends on. Equal
+rows are one kind of step: a matrix P(cells, next interface | previous interface) over the unobserved states of the
+interface. The forward-backward algorithm gives the expected count of each entry, and each entry is a row whose
+interface is known: its families are counted as those of any row with missing cells.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _MOST_ENTRIES = 1 << 22  # of all matrices together
 
 # -- rows in order ----------------------------------------------------------------------------------------------
 def order_of(source: Source, sequence: str, time: str) -> tuple[IntArray, BoolArray]:
-    """The rows by sequence and time, and which of them begin a sequence; times are numbers, or texts."""
+    """The order of the rows by sequence and time, and which of them begin a sequence; times are numbers, or texts."""
     of: list[Label | None] = []
     numbers: list[float] = []
     texts: list[str | None] = []
@@ -56,13 +56,14 @@ class _Entries:
     """The entries of the matrices of all kinds of steps in one slice, each a row whose interface is known."""
 
     layout: Layout  # the interface before, as nodes without parents, and the slice
-    shapes: IntArray  # (n_kinds, 3) the first entry, states of the interface before and after
-    available: FloatArray  # how often rows show each cell, all of its columns being there
-    groups: list[Group] = field(repr=False)  # whose weights are the places of their rows
+    shapes: IntArray  # (n_kinds, 3) the first entry, states of the previous and the next interface
+    available: FloatArray  # counts of each cell in rows in which its family has no missing value
+    groups: list[Group] = field(repr=False)  # whose weights are the positions of their rows
 
     @classmethod
     def of(cls, layout: Layout, n_before: int, after: Sequence[int], codes: CodeArray) -> tuple[_Entries, IntArray]:
-        """(n_rows, n_nodes) codes in the order of the layout; the interface after by its columns; kinds of rows."""
+        """From (n_rows, n_nodes) codes in the order of the layout; `after` are the columns of the next interface. Also
+        the kind of each row."""
         kinds, kind_of_row, counts = np.unique(codes, axis=0, return_inverse=True, return_counts=True)
         shapes = np.zeros((len(kinds), 3), dtype=np.int64)
         rows, n_rows = [kinds[:0]], 0
@@ -94,7 +95,7 @@ class _Entries:
         return int((self.shapes[:, 1] * self.shapes[:, 2]).sum())
 
     def log_entries(self, tables: FloatArray) -> FloatArray:
-        """log P(cells, interface after | interface before) of each entry, under these tables."""
+        """log P(cells, next interface | previous interface) of each entry, under these tables."""
         log_entries = np.zeros(self.n_entries)
         for group in self.groups:
             group.tree.use(tables)
@@ -104,7 +105,7 @@ class _Entries:
         return log_entries
 
     def expected(self, tables: FloatArray, weights: FloatArray) -> FloatArray:
-        """How often each cell of the tables is used, an entry counting as often as its weight."""
+        """The expected count of each cell of the tables; entries have these weights."""
         groups = [replace(group, weights=weights[group.weights.astype(np.int64)]) for group in self.groups]
         none = np.zeros(self.layout.starts[-1])
         return IncompleteRows(self.layout, none, none, groups).at(tables, none).counts
@@ -119,9 +120,9 @@ def _by_pattern(free: BoolArray) -> list[tuple[list[bool], IntArray]]:
 
 @dataclass(frozen=True)
 class Sequences:
-    """The statistics of all sequences about the tables of the first slice, and those of later ones after them."""
+    """The statistics of all sequences for the tables of the first slice, followed by those of later ones."""
 
-    layout: Layout  # two slices; a parent in the slice before is a node of the first
+    layout: Layout  # two slices; a parent in the previous slice is a node of the first
     shared: tuple[int, ...]  # nodes of the first slice whose table is that of later ones
     first: _Entries
     later: _Entries
@@ -162,7 +163,7 @@ class Sequences:
         return self.first.layout.starts[-1]
 
     def _parts(self, flat: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """The tables of each slice; the interface before is as it is, with a 1 for each state."""
+        """The tables of each slice; those of the previous interface are 1 for each state."""
         n_before = self.later.layout.starts[-1] - (len(flat) - self._n_first)
         return flat[: self._n_first], np.concatenate([np.ones(n_before), flat[self._n_first :]])
 
@@ -171,7 +172,7 @@ class Sequences:
         return self.tied(np.concatenate([first, later[len(later) - n_later :]]))
 
     def tied(self, flat: FloatArray) -> FloatArray:
-        """Numbers of shared tables as their mean over both slices: equal numbers stay, counts are split evenly."""
+        """Shared tables replaced by their mean over both slices: equal numbers stay, counts are split evenly."""
         tables = self.layout.tables(flat)
         for node in self.shared:
             twin = node + len(tables) // 2
@@ -179,7 +180,7 @@ class Sequences:
         return flat
 
     def pseudo_counts(self, prior: str, smoothing: float) -> FloatArray:
-        """What the prior adds to each cell; a shared table has one prior."""
+        """The pseudo-counts of each cell; a shared table has one prior."""
         flat = self.layout.pseudo_counts(prior, smoothing)
         for node in self.shared:
             for table in (node, node + len(self.layout.sizes) // 2):
@@ -191,7 +192,7 @@ class Sequences:
         return self._whole(self.first.available, self.later.available)
 
     def at(self, tables: FloatArray, pseudo_counts: FloatArray) -> Point:
-        """Expected counts under these tables: forward and backward, then each entry as often as it was used."""
+        """Expected counts under these tables: of the entries by forward-backward, then of the cells of the tables."""
         parts = self._parts(tables)
         log_entries = np.concatenate([each.log_entries(part) for each, part in zip(self._slices, parts, strict=True)])
         shapes = np.concatenate([self.first.shapes, self.later.shapes])

@@ -27,7 +27,7 @@ _IDLE_ROUNDS = 3  # without a better graph
 
 
 def structural_em(rows: CodedRows, search: GraphSearch, *, prior: str = "bdeu") -> Search:
-    """The best graph of all rounds; the same seed gives the same graph. `search` finds one in whole rows."""
+    """The best graph of all rounds; the same seed gives the same graph. `search` finds one in complete rows."""
     weight = float(len(rows.codes)) if rows.weights is None else math.fsum(rows.weights)
     tree = spanning_tree(mutual_information(pair_counts(rows)), 0)
     start = _fitted(rows, tree, prior, search)
@@ -60,7 +60,7 @@ def _fitted(rows: CodedRows, parents: Parents, prior: str, search: GraphSearch) 
 
 
 def completed(rows: CodedRows, network: BeliefNetwork, generator: np.random.Generator) -> CodedRows:
-    """The whole rows, and each incomplete one several times with its missing cells drawn, at a share of its weight."""
+    """The complete rows, and several completions of each incomplete one, which share its weight."""
     whole = np.asarray((rows.codes >= 0).all(axis=1))
     weights = np.ones(len(rows.codes)) if rows.weights is None else rows.weights
     copies = np.repeat(rows.with_soft[0][~whole], _COMPLETIONS, axis=0)

@@ -1,4 +1,4 @@
-"""Trees from all pairs of columns: mutual information, and the spanning tree that has most of it."""
+"""Chow-Liu trees: mutual information of all pairs of columns, and its maximum spanning tree."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ROWS_FOR_THREADS = 1 << 17
 
 
 def chow_liu(rows: CodedRows, root: str | None = None) -> Parents:
-    """The tree of greatest likelihood: a spanning tree over mutual information, edges pointing away from the root.
+    """The tree of maximum likelihood: a spanning tree over mutual information, edges pointing away from the root.
 
     >>> rows = CodedRows.of({"a": [0, 0, 1, 1], "b": [0, 0, 1, 0], "c": [0, 1, 0, 1]})
     >>> chow_liu(rows)
@@ -29,7 +29,7 @@ def chow_liu(rows: CodedRows, root: str | None = None) -> Parents:
 
 
 def pair_counts(rows: CodedRows) -> PairCounts:
-    """The counts of all pairs of columns; halves of many rows are counted at the same time."""
+    """The counts of all pairs of columns; halves of many rows are counted in parallel."""
     n_parts = 1 if len(rows.codes) < _ROWS_FOR_THREADS else min(2, available())
     parts = np.array_split(rows.codes, n_parts)
     weights = [None] * n_parts if rows.weights is None else np.array_split(rows.weights, n_parts)
@@ -67,20 +67,20 @@ def mutual_information(counts: PairCounts) -> FloatArray:
     return np.asarray(np.maximum((found + found.T) / 2.0, 0.0))
 
 
-def spanning_tree(worth: FloatArray, root: int = 0) -> Parents:
-    """Prim: the tree of greatest worth, each node with its parent, the root with none; ties go to the first.
+def spanning_tree(weight: FloatArray, root: int = 0) -> Parents:
+    """Prim: the maximum spanning tree, each node with its parent, the root with none; ties go to the first.
 
     >>> spanning_tree(np.array([[0.0, 0.1, 0.5], [0.1, 0.0, 0.4], [0.5, 0.4, 0.0]]))
     [(), (2,), (0,)]
     """
-    n = len(worth)
+    n = len(weight)
     parents: Parents = [()] * n
     outside = np.ones(n, dtype=bool)
     best, link, node = np.full(n, -np.inf), np.full(n, root), root
     for _ in range(n - 1):
         outside[node] = False
-        closer = worth[node] > best
-        best, link = np.where(closer, worth[node], best), np.where(closer, node, link)
+        closer = weight[node] > best
+        best, link = np.where(closer, weight[node], best), np.where(closer, node, link)
         node = int(np.argmax(np.where(outside, best, -np.inf)))
         parents[node] = (int(link[node]),)
     return parents

@@ -1,4 +1,4 @@
-"""Hill climbing: one edge at a time, past local optima by forbidding what was just done, and by random restarts."""
+"""Hill climbing: one edge at a time, out of local optima by a tabu list and random restarts."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from bayeswise.foundation.errors import ParameterError
 from bayeswise.networks.learning.constraints import Constraints, Parents, Progress, Search, silent
 from bayeswise.networks.learning.search.scores import MOST_CELLS, FamilyScoring
 
-_ROUNDING = 1e-13  # of a sum of scores, relative to it: a change must be worth more
-_SHAKEN = (0.2, 0.8)  # the share of edges that a restart changes lies in between
-_TURNED = 0.7  # the share of these that is reversed; the others are removed
+_ROUNDING = 1e-13  # of a sum of scores, relative to it: a change must gain more
+_PERTURBED = (0.2, 0.8)  # the range of the share of edges that a restart changes
+_REVERSED = 0.7  # the share of these that is reversed; the others are removed
 
 
 def climb(scores: FamilyScoring, constraints: Constraints | None = None, *, tabu: int = 10) -> Parents:
-    """The parents of each node in the best graph that hill climbing meets."""
+    """The parents of each node in the best graph that hill climbing finds."""
     return hill_climbing(scores, constraints, tabu=tabu).parents
 
 
@@ -33,12 +33,12 @@ def hill_climbing(
     seed: int = 0,
     progress: Progress = silent,
 ) -> Search:
-    """Add, take away or reverse the edge that gains most, until none does; the best graph that was met.
+    """Add, remove or reverse the edge that gains most, until none does; returns the best graph visited.
 
-    Where no change gains, up to `tabu` changes that lose least are tried, none of which undoes one of the last `tabu`;
-    they may lead out of a local optimum. Each restart turns or drops edges of the best graph at random and climbs
+    Where no change gains, up to `tabu` changes that lose least are made, none of which undoes one of the last `tabu`;
+    they may lead out of a local optimum. Each restart reverses or removes random edges of the best graph and climbs
     again; None restarts until a number of climbs in a row, `patience`, found nothing better. The same seed gives the
-    same graph. Ctrl-C gives the best so far.
+    same graph. Ctrl-C returns the best so far.
     """
     if tabu < 0 or (restarts is not None and restarts < 0):
         raise ParameterError(f"tabu is {tabu} and restarts is {restarts}", fix="give numbers from 0 on")
@@ -49,7 +49,7 @@ def hill_climbing(
     while True:
         try:
             if round_:
-                climber.shake(best.parents, np.random.default_rng([seed, round_]))
+                climber.perturb(best.parents, np.random.default_rng([seed, round_]))
             _climb_up(climber, tabu, progress)
         except KeyboardInterrupt:
             interrupted = True
@@ -92,7 +92,7 @@ class _State(NamedTuple):
 
 
 class _Climber:
-    """A graph with the score of each node, and in `changes` what each edge more or less would add to it."""
+    """A graph with the score of each node, and in `changes` the gain of each added or removed edge."""
 
     def __init__(self, scores: FamilyScoring, rules: Constraints) -> None:
         self.scores, self.n = scores, len(scores.names)
@@ -111,7 +111,7 @@ class _Climber:
         self.n_changes = 0
 
     def begin(self, parents: list[set[int]]) -> None:
-        """Put the edges of a graph in the place of all others."""
+        """Replace all edges by those of a graph."""
         self.changes = _kernels.EdgeChanges(self.allowed, self.fixed)
         self.above: list[set[int]] = [set() for _ in range(self.n)]
         for child, above in enumerate(parents):
@@ -119,7 +119,7 @@ class _Climber:
                 self.put(parent, child)
 
     def score_all(self) -> None:
-        """Take the graph for the best so far; what changes are worth is not known yet."""
+        """Score the graph as the best so far; the gains of changes are not known yet."""
         self.now = np.array([self.scores.family(node, above) for node, above in enumerate(self.above)])  # (n,)
         self.fresh = [False] * self.n
         self.best = self.state()
@@ -144,7 +144,7 @@ class _Climber:
         self.changes.drop(parent, child)
         self.above[child].remove(parent)
 
-    # -- what each change is worth ------------------------------------------------------------------------------
+    # -- gains of changes ---------------------------------------------------------------------------------------
     def refresh_all(self, progress: Progress) -> None:
         for node in range(self.n):
             if not self.fresh[node]:
@@ -163,7 +163,7 @@ class _Climber:
 
     # -- steps --------------------------------------------------------------------------------------------------
     def step(self, tabu: Sequence[tuple[int, int]], *, losing: bool) -> tuple[int, int] | None:
-        """Make the best change that is allowed: the two nodes, None if there is no such change."""
+        """Make the best allowed change; returns its two nodes, or None if there is no such change."""
         found = self.changes.best(tabu, self.rounding, losing)
         if found is None:
             return None
@@ -179,15 +179,15 @@ class _Climber:
         self.refresh(child)
         return parent, child
 
-    def shake(self, start: list[set[int]], generator: np.random.Generator) -> None:
-        """A graph with a random share of its edges reversed or taken away."""
+    def perturb(self, start: list[set[int]], generator: np.random.Generator) -> None:
+        """Continue at a graph with a random share of its edges reversed or removed."""
         self.begin(start)
         edges = sorted((parent, child) for child, above in enumerate(start) for parent in above)
         loose = [edge for edge in edges if not self.fixed[edge]]
-        for place in np.flatnonzero(generator.random(len(loose)) < generator.uniform(*_SHAKEN)).tolist():
+        for place in np.flatnonzero(generator.random(len(loose)) < generator.uniform(*_PERTURBED)).tolist():
             parent, child = loose[place]
             self.drop(parent, child)
-            if generator.random() < _TURNED and self.fits(child, parent):
+            if generator.random() < _REVERSED and self.fits(child, parent):
                 self.put(child, parent)
         self.score_all()
 
@@ -199,11 +199,11 @@ class _Climber:
         return self.scores.family(child, (*above, parent)) > -math.inf
 
 
-_GAIN = 1e-9  # a parent must be worth more than rounding
+_GAIN = 1e-9  # a parent must gain more than rounding
 
 
 def k2(scores: FamilyScoring, order: Sequence[str], constraints: Constraints | None = None) -> Parents:
-    """Cooper and Herskovits: along an order, each node takes the earlier node that helps most, until none does."""
+    """K2 (Cooper and Herskovits): in a given order, each node adds the earlier node that gains most until none does."""
     rules = constraints or Constraints()
     places = {name: place for place, name in enumerate(scores.names)}
     if sorted(order) != sorted(places):

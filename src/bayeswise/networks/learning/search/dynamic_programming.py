@@ -1,4 +1,4 @@
-"""The best graph of all: dynamic programming over sets of columns, with a proof of optimality."""
+"""The optimal graph, by dynamic programming over sets of columns."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from bayeswise.networks.learning.search.scores import MOST_CELLS, Scores
 MOST_COLUMNS = 20
 MOST_COLUMNS_WITH_A_LIMIT = 25
 _TASK_COLUMNS = 7  # sets are counted in 2^7 tasks
-_RANGE = 1 << 18  # sets between two looks at the clock
+_RANGE = 1 << 18  # sets between two reports of progress
 
 
 def memory_needed(n_columns: int, max_parents: int | None = None, n_sums: int = 1) -> int:
-    """Bytes that the search takes at its peak.
+    """The peak memory of the search in bytes.
 
     >>> round(memory_needed(20) / 1e6)
     102
@@ -36,9 +36,9 @@ def memory_needed(n_columns: int, max_parents: int | None = None, n_sums: int = 
 
 
 def best_graph(scores: Scores, constraints: Constraints | None = None, *, progress: Progress = silent) -> Search:
-    """The graph of greatest score, no other being better (Silander and Myllymaki 2006).
+    """The globally optimal graph (Silander and Myllymaki 2006).
 
-    Up to 20 columns, up to 25 with `max_parents`. Ctrl-C gives what hill climbing finds instead.
+    Up to 20 columns, up to 25 with `max_parents`. Ctrl-C returns what hill climbing finds instead.
     """
     rules = constraints or Constraints()
     n, n_sums = len(scores.names), len(set(scores.sizes)) + 1 if scores.score == "k2" else 1
@@ -124,7 +124,7 @@ class Families:
         return np.where(wrong, -math.inf, scores)
 
     def of(self, node: int) -> dict[str, Any]:
-        """What the kernels take about a node."""
+        """The arguments of the kernels for a node."""
         return {
             "cells": self.sums[0],
             "totals": self.sums[1 + self.widths.index(self.scores.sizes[node])] if self.widths else self.sums[0],
@@ -139,7 +139,7 @@ class Families:
 
 
 class _Order(ABC):
-    """The best graphs of all sets, each by its last node, read back from the set of all."""
+    """The best graphs of all sets, each by its last node (sink), read back from the set of all."""
 
     def __init__(self, families: Families) -> None:
         self.families, self.n = families, families.n
@@ -169,7 +169,7 @@ class _Order(ABC):
 
 
 class _Tables(_Order):
-    """The best parents of each node within every set of the others: any number of parents."""
+    """The best parents of each node within every set of the others, for any number of parents."""
 
     def __init__(self, families: Families) -> None:
         super().__init__(families)
@@ -180,7 +180,7 @@ class _Tables(_Order):
         _kernels.best_graphs(self.best, self.totals, self.last, begin, end)
 
     def chosen(self, node: int, within: int) -> int:
-        """Columns are dropped as long as nothing is lost."""
+        """Columns are dropped as long as the score stays the same."""
         low = (1 << node) - 1
         place = (within & low) | ((within >> 1) & ~low)
         for k in range(self.n - 1):
@@ -190,7 +190,7 @@ class _Tables(_Order):
 
 
 class _Lists(_Order):
-    """The few parents of each node that no subset beats, best first: for a limited number of parents."""
+    """The parent sets of each node that no subset beats, best first, for a limited number of parents."""
 
     def __init__(self, families: Families) -> None:
         super().__init__(families)
@@ -212,7 +212,7 @@ def _mask(places: Any) -> int:
 
 
 def _distinct(columns: Any, units: IntArray | None) -> tuple[Any, IntArray]:
-    """(n_columns, n_rows) without rows that repeat, and how much each counts."""
+    """(n_columns, n_rows) the distinct rows, and the count of each."""
     if columns.shape[1] == 0:
         return columns, np.zeros(0, dtype=np.int64)
     rows = np.ascontiguousarray(columns.T)

@@ -1,9 +1,9 @@
-"""MIIC: edges by mutual information, taken away by what contributes to it; directed by that of three columns.
+"""MIIC: edges by mutual information, removed where contributors explain it; oriented by three-point information.
 
-What a score gains when x is a parent of y is their information beyond its complexity, I'(x; y | u). Starting with all
-pairs, the column that most probably explains one of them is collected in its set u, until I' is not above 0 and the
-edge goes, or nothing explains it further (Verny et al. 2017). The sign of I'(x; y; z) = I'(x; y) - I'(x; y | z)
-directs edges; one with an arrowhead at both ends shows a common cause that is not a column.
+The gain of a score when x is a parent of y is their mutual information minus its complexity, I'(x; y | u). Starting
+with all pairs, the most probable contributor of a pair is added to its set u, until I' <= 0 and the edge is removed, or
+no contributor is left (Verny et al. 2017). The sign of I'(x; y; z) = I'(x; y) - I'(x; y | z) orients edges; a
+bidirected edge indicates a latent common cause.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from bayeswise.networks.learning.search.scores import FamilyScoring
 
 @dataclass(frozen=True)
 class ThreePointGraph:
-    """The class of graphs that was found, and the edges (u, v) at both ends of which an arrowhead shows."""
+    """The class of graphs that was found, and the bidirected edges (u, v)."""
 
     found: EquivalenceClass
     common_causes: tuple[tuple[int, int], ...]
@@ -33,7 +33,7 @@ class ThreePointGraph:
 def miic(
     scores: FamilyScoring, constraints: Constraints | None = None, *, progress: Progress = silent
 ) -> ThreePointGraph:
-    """Edges where information is left that no set of contributors explains, directed where three columns show it."""
+    """Edges whose information no set of contributors explains, oriented by three-point information."""
     rules = constraints or Constraints()
     allowed, fixed = rules.allowed(scores.names), rules.fixed(scores.names)
     information = _Information(scores)
@@ -49,18 +49,18 @@ def miic(
 
 
 def miic_graph(scores: FamilyScoring, rules: Constraints, progress: Progress) -> Search:
-    """A graph of the class that is found, and what is not known of it."""
+    """A graph of the class that is found, with notes on edges of unknown direction."""
     graph, names = miic(scores, rules, progress=progress), scores.names
     parents = graph.found.members_parents()
     hidden = [f"{names[u]} <-> {names[v]}" for u, v in graph.common_causes]
-    notes = [f"a common cause that is not a column may stand behind {', '.join(hidden)}"] * bool(hidden)
+    notes = [f"a latent common cause may explain {', '.join(hidden)}"] * bool(hidden)
     return Search(
         parents, scores.total(parents), notes=(*graph.found.notes(names, excluded=graph.common_causes), *notes)
     )
 
 
 class _Information:
-    """I'(x; y | u) in nats of all rows; the mean of both directions, for a score need not be the same either way."""
+    """I'(x; y | u) in nats of all rows; the mean of both directions, as a score may differ between them."""
 
     def __init__(self, scores: FamilyScoring) -> None:
         self.scores, self.n = scores, len(scores.names)
@@ -85,7 +85,7 @@ Separators = dict[tuple[int, int], tuple[int, ...]]
 
 
 class _Skeleton:
-    """Pairs with information left, each with what contributes to it so far."""
+    """Pairs with information left, each with its contributors so far."""
 
     def __init__(self, information: _Information, allowed: BoolArray, must: BoolArray, most: int) -> None:
         self.information, self.must, self.most = information, must, most
@@ -94,10 +94,10 @@ class _Skeleton:
         self.separators: Separators = {}
         for x, y in np.argwhere(np.triu(allowed)).tolist():
             self.given[x, y] = ()
-            self.look(x, y)
+            self.prune(x, y)
 
-    def look(self, x: int, y: int) -> bool:
-        """Take the edge away where nothing is left; whether it stays."""
+    def prune(self, x: int, y: int) -> bool:
+        """Remove the edge if no information is left; returns whether it stays."""
         if not self.must[x, y] and self.information.of_pair(x, y, self.given[x, y]) <= 0.0:
             self.adjacent[x, y] = self.adjacent[y, x] = False
             self.separators[x, y] = self.given[x, y]
@@ -115,15 +115,15 @@ class _Skeleton:
                 self.given[x, y] = tuple(sorted((*self.given[x, y], z)))
                 n_collected += 1
                 progress("contributors collected", n_collected, None)
-                if not self.look(x, y):
+                if not self.prune(x, y):
                     continue
             heappush(waiting, self.contributor(x, y))
         return self.adjacent, self.separators
 
     def contributor(self, x: int, y: int) -> tuple[float, tuple[int, int], int]:
-        """The column that explains most, after minus the log odds that it does; 0 odds where there is none.
+        """The most probable contributor, after minus the log odds that it is one; 0 odds where there is none.
 
-        It does if x and y are the weakest pair of the three, and the three are not a collider.
+        It is one if x and y are the weakest pair of the three, and the three are not a v-structure.
         """
         given = self.given[x, y]
         near = self.adjacent[x] | self.adjacent[y]
@@ -152,7 +152,7 @@ _HEAD, _TAIL = 1, -1
 
 
 class _Marks:
-    """`end[u, v]` is what stands at v on the edge of u and v: an arrowhead, a tail, or 0; `sure` is its probability."""
+    """`end[u, v]` is the mark at v of the edge of u and v: an arrowhead, a tail, or 0; `sure` is its probability."""
 
     def __init__(self, adjacent: BoolArray, allowed: BoolArray, fixed: BoolArray) -> None:
         self.adjacent = adjacent
@@ -163,7 +163,7 @@ class _Marks:
         self.conflicts: list[tuple[int, int]] = []
 
     def direct(self, triples: list[Triple]) -> None:
-        """The surest first; what was marked stays."""
+        """Mark edges, the surest first; marks are not changed again."""
         left = [triple for triple in triples if math.isfinite(triple[3]) and triple[3] != 0.0]
         while True:
             implied = [(sure, marks) for triple in left for sure, marks in self.implied(*triple)]
@@ -199,6 +199,6 @@ class _Marks:
 
     @property
     def possible(self) -> BoolArray:
-        """(n, n) whether u -> v may be: no tail at v, and no arrowhead at u unless there is one at both ends."""
+        """(n, n) whether u -> v is possible: no tail at v, and no arrowhead at u unless there is one at both ends."""
         heads = self.end == _HEAD
         return np.asarray(self.adjacent & (self.end != _TAIL) & ~(heads.T & ~heads))

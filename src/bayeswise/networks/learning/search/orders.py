@@ -1,12 +1,12 @@
-"""Edges by their probability, averaged over all orders of the columns and the graphs of each.
+"""Posterior probabilities of edges, averaged over all orders of the columns and the graphs of each.
 
-An order is as probable as any other beforehand, so that a graph counts once for each order that it fits. For few
-columns the sum over orders is exact; where they are too many, Markov chains over orders estimate it.
+The prior over orders is uniform, so that a graph counts once for each order that it is consistent with. For few columns
+the sum over orders is exact; for more, Markov chains over orders estimate it.
 
 The chains draw from the distribution that `edge_posteriors` sums over, each from an order of its own (Friedman and
-Koller 2003). A step takes a column out and draws its place again among all others, and what is averaged is not graphs
-but P(edge | order), which is exact. Orders are drawn until the chains agree, twice as many each time; those before
-count as the way there.
+Koller 2003). A step draws the position of one column anew given the order of the others, and the mean is over
+P(edge | order), which is exact, and not over graphs. Each round draws twice as many orders, until the chains agree;
+earlier rounds are the burn-in.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from bayeswise.networks.learning.search.dynamic_programming import Families
 from bayeswise.networks.learning.search.scores import Scores
 
 _MOST_SETS = 20_000  # of parents, for each column
-_FEWEST_PARENTS = 3  # are possible together, before columns are left out as parents
-_NEGLIGIBLE = 20.0  # a set is left out if one inside it is worth exp(20) times as much: 1e-5 of all such sets
+_FEWEST_PARENTS = 3  # sets of up to so many are always considered, if necessary of fewer candidates
+_NEGLIGIBLE = 20.0  # a set is left out if a subset is exp(20) times as probable: 1e-5 of all such sets
 _FIRST_ORDERS = 64
 
 
@@ -47,7 +47,7 @@ class SampledEdges:
 
     @property
     def difference(self) -> float:
-        """How far one chain is from the mean of all at most, over all edges."""
+        """The largest difference of a chain from the mean of all, over all edges."""
         return float(np.abs(self.by_chain - self.probability).max(initial=0.0))
 
     @property
@@ -81,7 +81,7 @@ def sampled_edges(
 ) -> SampledEdges:
     """Draw orders until no chain is further than `tolerance` from the mean of all, or each has drawn `most_orders`.
 
-    Ctrl-C ends with what the chains have seen so far. The same seed gives the same numbers.
+    Ctrl-C ends with the orders drawn so far. The same seed gives the same numbers.
     """
     refuse_improbable(scores)
     if chains < 2 or not 0.0 < tolerance < 1.0 or most_orders < 1:
@@ -112,7 +112,7 @@ def sampled_edges(
 
 
 class ParentLists:
-    """The sets of parents of each node that matter, best first, and their scores."""
+    """The sets of parents of each node that are not negligible, best first, and their scores."""
 
     def __init__(self, scores: Scores, rules: Constraints, progress: Progress = silent) -> None:
         self.n = len(scores.names)
@@ -151,7 +151,7 @@ class ParentLists:
         return np.asarray(total / n_orders)
 
     def _of_node(self, node: int) -> tuple[list[tuple[int, ...]], FloatArray]:
-        """Every set of candidates with what is required, unless a set inside of it is worth far more."""
+        """Every set of candidates with the required parents, unless a subset scores far more."""
         fixed = tuple(sorted(self._required[node]))
         free = [k for k in np.flatnonzero(self._allowed[:, node]).tolist() if k not in fixed]
         most = min(self._most - len(fixed), len(free))
@@ -160,7 +160,7 @@ class ParentLists:
         self.most_parents = min(self.most_parents, most + len(fixed)) if most < len(free) else self.most_parents
         free = self._candidates(node, fixed, free, most)
         start = self._scores.family(node, fixed)
-        known: dict[tuple[int, ...], tuple[float, float]] = {(): (start, start)}  # its score, the best of all inside
+        known: dict[tuple[int, ...], tuple[float, float]] = {(): (start, start)}  # its score, the best of all subsets
         level: list[tuple[int, ...]] = [()]
         for _ in range(most):
             above = []
@@ -201,7 +201,7 @@ def _n_sets(n: int, most: int) -> int:
 
 
 def _largest(n: int, most: int) -> int:
-    """How many parents can be considered together, given all candidates."""
+    """The largest number of parents for which all sets of the candidates can be scored."""
     return max((k for k in range(most + 1) if _n_sets(n, k) <= _MOST_SETS), default=0)
 
 
@@ -214,7 +214,7 @@ def _neighbours(parents: Parents) -> list[set[int]]:
 
 
 def _random_order(required: Sequence[set[int]], generator: np.random.Generator) -> IntArray:
-    """An order at random in which required parents come first."""
+    """A random order in which required parents come first."""
     left = generator.permutation(len(required)).tolist()
     order: list[int] = []
     while left:
@@ -232,8 +232,8 @@ def edge_posteriors(
 ) -> FloatArray:
     """(n, n) P(edge parent -> child | rows), up to 16 columns.
 
-    With f(S) the weight of all graphs over S, b(S) that of all ways on from it, and a_v(S) the sum of exp score(v | P)
-    over P within S:  P(u -> v) = sum_S f(S) (a_v(S) - a_v(S - u)) b(S + v) / f(all).
+    With f(S) the weight of all graphs over S, b(S) that of all their completions, and a_v(S) the sum of
+    exp score(v | P) over P within S:  P(u -> v) = sum_S f(S) (a_v(S) - a_v(S - u)) b(S + v) / f(all).
     """
     n = len(scores.names)
     refuse_improbable(scores)
@@ -258,7 +258,7 @@ def edge_posteriors(
 
 
 def refuse_improbable(scores: Scores) -> None:
-    """Only the log of a probability can be averaged."""
+    """Refuse scores that are not log probabilities."""
     if scores.score in ("aic", "mdl"):
         raise ParameterError(
             f"{scores.score.upper()} is not a log probability of the rows", fix="average with 'bdeu', 'k2' or 'bic'"

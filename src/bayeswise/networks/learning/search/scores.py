@@ -1,4 +1,4 @@
-"""What a node with its parents is worth: log-likelihood minus a penalty, or the evidence under a Dirichlet prior."""
+"""Scores of a node with its parents: log-likelihood minus a penalty, or the evidence under a Dirichlet prior."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class FamilyScoring(Protocol):
         """The columns."""
 
     def family(self, node: int, parents: Iterable[int]) -> float:
-        """The score of a node given its parents; minus infinity if it is out of the question."""
+        """The score of a node given its parents; minus infinity if it cannot be computed."""
 
     def additions(self, node: int, parents: Iterable[int], candidates: Sequence[int]) -> FloatArray:
         """The score of a node given its parents and one more, for each candidate: (n_candidates,)."""
@@ -58,7 +58,7 @@ class Scores:
         self.names, self.sizes = rows.names, rows.sizes
         self.columns = np.ascontiguousarray(rows.complete().codes.astype(rows.code_type).T)  # (n_columns, n_rows)
         self.n_rows: float = len(rows.codes) if rows.weights is None else math.fsum(rows.weights)
-        self.units: IntArray | None = None  # how much each row counts, and what a unit is
+        self.units: IntArray | None = None  # the weight of each row in units, and the unit
         self.unit = 1.0
         if rows.weights is not None:
             self.units, self.unit = in_units(rows.weights)
@@ -70,7 +70,7 @@ class Scores:
         self._kernel: _kernels.FamilyScores | None = None
 
     def family(self, node: int, parents: Iterable[int]) -> float:
-        """The score of a node given its parents; minus infinity if the table would be absurdly large."""
+        """The score of a node given its parents; minus infinity if the table would be too large."""
         above = tuple(sorted(parents))
         if above:
             return self._with_one_more(node, above[:-1], above[-1:])[above[-1]]
@@ -106,7 +106,7 @@ class Scores:
 
     @property
     def penalty(self) -> float:
-        """What each free number of a table costs; 0 for the scores that integrate tables out."""
+        """The penalty for each free parameter; 0 for scores that integrate the tables out."""
         if self.score in ("bdeu", "k2"):
             return 0.0
         return 1.0 if self.score == "aic" else 0.5 * math.log(max(self.n_rows, 1))
@@ -121,7 +121,7 @@ class Scores:
         return self._kernel
 
     def counts(self, node: int, parents: tuple[int, ...]) -> FloatArray:
-        """(n_configurations, n_states) how often each combination was seen."""
+        """(n_configurations, n_states) how often each combination occurs."""
         scope = [*parents, node]
         sizes = [self.sizes[k] for k in scope]
         counts = np.zeros(math.prod(sizes), dtype=np.int64)
