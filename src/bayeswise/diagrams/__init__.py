@@ -1,12 +1,12 @@
-"""Influence diagrams: the best decisions given what is known at each.
+"""Influence diagrams: policies of maximum expected utility.
 
-diagram.py     the diagram and the questions that it answers
-structure.py   a network, decisions and utilities, checked when they meet
+diagram.py     the diagram and its queries
+structure.py   chance nodes, decisions and utilities, checked together
 nodes.py       chance, decision and utility nodes; options that are forbidden in some cases
 attitude.py    attitudes to risk, and the sum of all utilities as a node
-attributes.py  several attributes of what is gained, weighed into one sum
+attributes.py  multi-attribute utility: attributes weighted into one sum
 nested.py      tables nested by the states of the parents
-solving/       the best policies
+solving/       optimal policies
 analysis/      value of information, risk, and sensitivity to one number
 documents.py   tables of plain values, checked
 files.py       TOML, JSON and the formats of other programs

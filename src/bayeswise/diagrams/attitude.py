@@ -1,7 +1,7 @@
 """Attitudes to risk: exponential utility, and piecewise linear utility.
 
-Policies of greatest expected utility E u(x) are those of greatest certainty equivalent u^-1(E u(x)): the sure sum that
-is worth as much. The expected value minus it is the risk premium.
+Policies of maximum expected utility E u(x) are those of maximum certainty equivalent u^-1(E u(x)): the sure amount of
+the same utility. The expected value minus it is the risk premium.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Exponential:
-    """u(x) = 1 - exp(-x / tolerance): as averse to risk at any wealth; a tolerance below 0 means risk seeking.
+    """u(x) = 1 - exp(-x / tolerance): constant absolute risk aversion; a tolerance below 0 means risk seeking.
 
-    The tolerance has the unit of the utilities: about the sum that one would win or lose half of at even odds.
+    The tolerance has the unit of the utilities: about the largest sum for which one would accept an even chance to win
+    it or lose half of it.
 
     >>> even = Exponential(100.0).certainty_equivalent([-50.0, 100.0], [0.5, 0.5])
     >>> round(even, 3)
@@ -46,16 +47,16 @@ class Exponential:
         object.__setattr__(self, "tolerance", value)
 
     def utility(self, x: Any, at: float = 0.0) -> Any:
-        """u(x - at), which orders sums alike for every `at`; near `at` nothing is lost by rounding."""
+        """u(x - at), which has the same order for every `at` and is accurate near it."""
         return -math.copysign(1.0, self.tolerance) * np.expm1(-(np.asarray(x) - at) / self.tolerance)
 
     def inverse(self, utility: Any, at: float = 0.0) -> Any:
-        """The sum of this utility."""
+        """The amount x with this utility."""
         with np.errstate(divide="ignore", invalid="ignore"):
             return at - self.tolerance * np.log1p(-math.copysign(1.0, self.tolerance) * np.asarray(utility))
 
     def certainty_equivalent(self, values: Any, probability: Any) -> float:
-        """The sure sum that is worth as much as these values with these probabilities."""
+        """The sure amount with the expected utility of these values and probabilities."""
         sums, weights = _lottery(values, probability)
         at = float(sums.min() if self.tolerance > 0.0 else sums.max())
         return float(at - self.tolerance * math.log(float(weights @ np.exp(-(sums - at) / self.tolerance))))
@@ -70,7 +71,7 @@ class Exponential:
 
 @dataclass(frozen=True)
 class PiecewiseLinear:
-    """u(x) by points (x, u), straight between them and beyond the first and the last.
+    """u(x) by points (x, u), linear between them and beyond the first and the last.
 
     >>> loss_averse = PiecewiseLinear([(-100, -250), (0, 0), (100, 100)])
     >>> loss_averse.certainty_equivalent([-50, 100], [0.5, 0.5])
@@ -83,15 +84,15 @@ class PiecewiseLinear:
         object.__setattr__(self, "points", _points(points))
 
     def utility(self, x: Any, at: float = 0.0) -> Any:
-        """u(x); `at` changes nothing."""
+        """u(x); `at` is ignored."""
         return _through(np.asarray(x, dtype=np.float64), *np.array(self.points).T)
 
     def inverse(self, utility: Any, at: float = 0.0) -> Any:
-        """The sum of this utility."""
+        """The amount x with this utility."""
         return _through(np.asarray(utility, dtype=np.float64), *np.array(self.points).T[::-1])
 
     def certainty_equivalent(self, values: Any, probability: Any) -> float:
-        """The sure sum that is worth as much as these values with these probabilities."""
+        """The sure amount with the expected utility of these values and probabilities."""
         sums, weights = _lottery(values, probability)
         return float(self.inverse(weights @ self.utility(sums)))
 
@@ -160,7 +161,7 @@ def _points(given: Any) -> tuple[tuple[float, float], ...]:
 
 
 def _through(x: FloatArray, places: FloatArray, values: FloatArray) -> FloatArray:
-    """The line through the two points around each x, at the ends the first or the last one."""
+    """Linear interpolation, and extrapolation from the first or the last two points."""
     left = np.clip(np.searchsorted(places, x, side="right") - 1, 0, len(places) - 2)
     slope = (values[left + 1] - values[left]) / (places[left + 1] - places[left])
     return np.asarray(values[left] + slope * (x - places[left]))
@@ -181,8 +182,8 @@ _SAME = 1e-12  # of the largest utilities: sums closer than this are one outcome
 
 
 def sum_nodes(diagram: InfluenceDiagram, fix: str) -> tuple[list[Node], FloatArray]:
-    """Chance nodes that add up the utilities, each given the sum before it and one utility's parents; the values of the
-    last one are all sums that there are, ascending."""
+    """Chance nodes that add up the utilities, each given the sum before it and one utility's parents; and the values of
+    the last one, all sums in ascending order."""
     prefix = "\0" * (1 + max((len(name) for name in diagram.names), default=0))  # no node has this name
     nodes: list[Node] = []
     sums = np.zeros(1)  # the values that the sum so far can have
@@ -190,7 +191,7 @@ def sum_nodes(diagram: InfluenceDiagram, fix: str) -> tuple[list[Node], FloatArr
         every = (sums[:, None] + diagram.utility(name).ravel()).ravel()  # (n_sums * n_configurations,)
         sums, codes = _distinct(every, _SAME * diagram.largest_utility)
         if len(every) * len(sums) > _MOST_CELLS:
-            raise TooLargeError(f"the utilities have {len(sums)} different sums, too many to follow", fix=fix)
+            raise TooLargeError(f"the utilities have {len(sums)} distinct sums, too many to enumerate", fix=fix)
         table = np.zeros((len(every), len(sums)))
         table[np.arange(len(every)), codes] = 1.0
         before = [nodes[-1].name] if nodes else []
@@ -216,7 +217,7 @@ def with_utility_of_sum(diagram: InfluenceDiagram, utility: Callable[[Any], Any]
 
 
 def _distinct(values: FloatArray, same: float) -> tuple[FloatArray, Any]:
-    """The different values, ascending, and for each value its place among them."""
+    """The distinct values, ascending, and for each value its position among them."""
     order = np.argsort(values, kind="stable")
     ascending = values[order]
     starts = np.concatenate([[True], np.diff(ascending) > same])

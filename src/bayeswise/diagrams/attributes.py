@@ -1,7 +1,7 @@
-"""Several attributes of what is gained, such as money and days of pain, weighed into one sum.
+"""Multi-attribute utility: attributes such as money and days of pain, weighted into one sum.
 
-The total is sum_a weight_a (x_a - worst_a) / (best_a - worst_a), where x_a adds up the utilities of attribute a in its
-own unit; without worst and best it is weight_a x_a.
+The total is sum_a weight_a (x_a - worst_a) / (best_a - worst_a), where x_a is the sum of the utilities of attribute a
+in its own unit; without worst and best it is weight_a x_a.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from bayeswise.render.plain import Tabular
 
 @dataclass(frozen=True)
 class Attribute:
-    """An attribute with its weight, and the outcomes that count as 0 and 1 of it; less is better if best < worst.
+    """An attribute with its weight, and the outcomes that are scaled to 0 and 1; less is better if best < worst.
 
     >>> Attribute("days of pain", weight=0.3, worst=30, best=0).value(15.0)
     0.15
@@ -60,13 +60,13 @@ class Attribute:
 
     @property
     def slope(self) -> float:
-        """What one unit of it adds to the total."""
+        """The contribution of one unit to the total."""
         if self.worst is None or self.best is None:
             return self.weight
         return self.weight / (self.best - self.worst)
 
     def value(self, outcome: Any, share: float = 1.0) -> Any:
-        """What an outcome adds to the total; `share` is the part of the worst outcome that is taken off here."""
+        """The contribution of an outcome to the total; `share` is the part of the worst outcome subtracted here."""
         return self.slope * (outcome - share * (self.worst or 0.0)) + 0.0
 
     def fields(self) -> dict[str, Any]:
@@ -76,7 +76,7 @@ class Attribute:
 
 
 class Weighing:
-    """The attributes of a diagram, and which utility is about which."""
+    """The attributes of a diagram, and the attribute of each utility."""
 
     def __init__(self, attributes: Iterable[Attribute] | Mapping[str, float], utilities: Iterable[Utility]) -> None:
         given = list(attributes)
@@ -115,7 +115,7 @@ class Weighing:
         return [utility for utility, name in self.attribute_of.items() if name == attribute]
 
     def weighed(self, utility: str, outcome: FloatArray) -> FloatArray:
-        """What the outcomes of a utility add to the total; several of one attribute share its worst outcome alike."""
+        """The contribution of a utility's outcomes to the total; utilities of one attribute share its worst equally."""
         name = self.attribute_of.get(utility)
         if name is None:
             return outcome
@@ -128,7 +128,7 @@ class Weighing:
         return [replace(each, weight=weights.get(each.name, each.weight)) for each in self.attributes.values()]
 
     def moved(self, attribute: str, weight: float) -> list[Attribute]:
-        """One weight moves; the others keep their proportions and the sum of all weights stays."""
+        """One weight is changed; the others keep their proportions, and the sum of all weights stays."""
         others = {each.name: each.weight for each in self.attributes.values() if each.name != attribute}
         rest = math.fsum(others.values())
         left = rest + self.attribute(attribute).weight - weight
@@ -146,7 +146,7 @@ class Weighing:
 
 @dataclass(frozen=True, eq=False)
 class AttributeOutcomes(Tabular):
-    """What the policies lead to in each attribute, in its own unit, and what that adds to the total."""
+    """The expected outcome of the policies in each attribute, in its own unit, and its contribution to the total."""
 
     attributes: tuple[Attribute, ...]
     outcome: FloatArray  # (n_attributes,) expected, in the unit of each

@@ -1,4 +1,4 @@
-"""An influence diagram: a belief network, decisions that are made on what is known of it, and what they gain."""
+"""An influence diagram: chance nodes, decisions with the nodes observed before them, and utilities."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Evidence = Mapping[str, Any]
 
 
 class InfluenceDiagram(DiagramStructure):
-    """Chance nodes, decisions in sequence and utilities that add up; the best policy is the one of greatest mean.
+    """Chance nodes, decisions in sequence and additive utilities; the best policy has maximum expected utility.
 
     >>> from bayeswise.diagrams import Chance, Decision, Utility
     >>> diagram = InfluenceDiagram([
@@ -65,7 +65,7 @@ class InfluenceDiagram(DiagramStructure):
     ) -> InfluenceDiagram:
         """A learned or loaded network with decisions and costs; `costs` are {action: {state: cost}} `about` a node.
 
-        `nodes` are added, or take the place of those with their name, as where an action changes what happens.
+        `nodes` are added, or replace those of the same name, as where an action has an effect.
 
         >>> ill = BeliefNetwork([Node("ill", ["yes", "no"], 0.1), Node("test", ["+", "-"], [0.9, 0.2], ["ill"])])
         >>> diagram = InfluenceDiagram.from_network(
@@ -79,7 +79,7 @@ class InfluenceDiagram(DiagramStructure):
         return cls(pieces, name=name or network.name, attitude=attitude, attributes=attributes)
 
     def changed(self, nodes: Iterable[Piece]) -> InfluenceDiagram:
-        """The same diagram with these nodes in place of those of their names, or added."""
+        """The same diagram with these nodes added, or in place of those of the same name."""
         replaced = {piece.name: piece for piece in nodes}
         kept: list[Piece] = [replaced.pop(piece.name, piece) for piece in self.pieces()]
         return self._with(pieces=[*kept, *replaced.values()])
@@ -98,7 +98,7 @@ class InfluenceDiagram(DiagramStructure):
 
     @cached_property
     def with_utility_of_sum(self) -> InfluenceDiagram:
-        """The same diagram with one utility: what the sum of all is worth under the attitude."""
+        """The same diagram with one utility: the utility of the sum of all under the attitude."""
         return with_utility_of_sum(self, self.attitude.utility) if self.attitude else self
 
     def preferring(self, decision: str, option: Any) -> InfluenceDiagram:
@@ -110,7 +110,7 @@ class InfluenceDiagram(DiagramStructure):
         made._allowed = {**self._allowed, decision: masked.preferring(self.code(decision, option))}
         return made
 
-    # -- questions: each is a function of the diagram, in a file of its own -------------------------------------
+    # -- queries: each is a function of the diagram, in a file of its own ---------------------------------------
     solve = _solve
     policy = given_policy
     value_of_information = _information.value_of_information
@@ -122,23 +122,23 @@ class InfluenceDiagram(DiagramStructure):
     tornado = _tornado
 
     def evaluate(self, policies: Mapping[str, Any], evidence: Evidence | None = None) -> Solution:
-        """What given policies lead to: for each decision an option, or a table by what it knows."""
+        """The outcome of given policies: for each decision an option, or a table by what it knows."""
         missing = [d for d in self.decisions if d not in policies and d not in (evidence or {})]
         if missing:
             raise ParameterError(f"there is no policy for {missing[0]!r}", fix="give one, or use solve(policies=...)")
         return self.solve(evidence, policies=policies)
 
     def compare(self, policies: Mapping[str, Any], evidence: Evidence | None = None) -> Comparison:
-        """What given policies lead to beside the best ones; decisions that are not named respond at their best."""
+        """The outcome of given policies beside that of the best ones; decisions that are not named are optimised."""
         return Comparison(self.solve(evidence, policies=policies, exact=True), self.solve(evidence, exact=True))
 
     def regret(self, policies: Mapping[str, Any], evidence: Evidence | None = None) -> float:
-        """How much less given policies gain on average than the best ones; decisions not named are optimised."""
+        """The loss of expected utility of given policies against the best; decisions not named are optimised."""
         return self.compare(policies, evidence).regret
 
     # -- pictures ---------------------------------------------------------------------------------------------
     def picture(self, solution: Solution | None = None, *, title: str = "") -> Picture:
-        """The graph, laid out; with a solution also beliefs and what is gained: `.svg()`, `.dot()`, `.save(path)`."""
+        """The graph, laid out; with a solution also beliefs and utilities: `.svg()`, `.dot()`, `.save(path)`."""
         from bayeswise.diagrams.plots import picture_of
 
         return picture_of(self, solution, title)
@@ -161,7 +161,7 @@ class InfluenceDiagram(DiagramStructure):
         return read(path)
 
     def write(self, path: str | os.PathLike[str]) -> tuple[str, ...]:
-        """A file in the format of its suffix; returns what the format cannot hold; TOML and JSON hold all."""
+        """A file in the format of its suffix; returns what the format cannot store; TOML and JSON store all."""
         from bayeswise.diagrams.files import write
 
         return write(self, path)

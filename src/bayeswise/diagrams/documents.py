@@ -1,4 +1,4 @@
-"""Diagrams as tables of plain values: what a TOML or JSON file holds, checked as it is read."""
+"""Diagrams as tables of plain values: the content of a TOML or JSON file, checked as it is read."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def from_document(document: Any, where: str = "the document", folder: Path | Non
     if len(pieces) > MOST_NODES:
         raise SourceError(f"{where} has {len(pieces)} nodes; {MOST_NODES} are allowed", fix="give fewer")
     spot = f"{where}, [attitude]"
-    felt = _table(document["attitude"], spot) if "attitude" in document else None
-    attitude = None if felt is None else located(spot, lambda: attitude_of(felt))
+    given = _table(document["attitude"], spot) if "attitude" in document else None
+    attitude = None if given is None else located(spot, lambda: attitude_of(given))
     attributes = [
         located(
             f"{where}, [attribute.{node}]", partial(_attribute, node, _table(fields, f"{where}, [attribute.{node}]"))
@@ -111,7 +111,7 @@ def _forbidden(fields: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def located(where: str, make: Callable[[], Any]) -> Any:
-    """What is made, or its error with the place in front."""
+    """Call `make`, and put the location before its errors."""
     try:
         return make()
     except BayeswiseError as error:
@@ -184,7 +184,7 @@ def _decision_fields(decision: Decision) -> dict[str, Any]:
 
 
 def _by_states(diagram: InfluenceDiagram, parents: tuple[str, ...], cells: Any) -> Any:
-    """Cells nested by the names of states, or in their order where two names read alike."""
+    """Cells nested by the names of states, or in their order where two names have the same text."""
     levels = [diagram.states(parent) for parent in parents]
     if any(len({str(label) for label in labels}) < len(labels) for labels in levels):
         return cells

@@ -1,30 +1,30 @@
-"""Diagrams in files: XDSL, Hugin and XMLBIF of other programs, and TOML or JSON that a person can write.
+"""Diagrams in files: XDSL, Hugin, Netica and XMLBIF of other programs, and TOML or JSON that a person can write.
 
-name = "umbrella"                         # may be left out
-network = "weather.bif"                   # may be left out: chance nodes of a network file beside this one
+name = "umbrella"                         # optional
+network = "weather.bif"                   # optional: chance nodes of a network file beside this one
 
 [chance.forecast]
 states = ["bad", "good"]
-parents = ["weather"]                     # may be left out, as may `knows` below
+parents = ["weather"]                     # optional, like `knows` below
 table = { rain = [0.8, 0.2], sun = "good" }   # nested by parents: a row, {state = p} or a certain state
 
 [decision.umbrella]
 options = ["take", "leave"]
 knows = ["forecast"]
-forgets = ["season"]                      # may be left out: what is not remembered, or "everything"
-forbidden = [{ umbrella = "leave", forecast = "bad" }]   # may be left out: what cannot be done when
+forgets = ["season"]                      # optional: nodes that are not remembered, or "everything"
+forbidden = [{ umbrella = "leave", forecast = "bad" }]   # optional: cases in which an option is not allowed
 
-[utility.comfort]                         # or [cost.NAME], whose sign is turned
+[utility.comfort]                         # or [cost.NAME], whose sign is inverted
 parents = ["umbrella", "weather"]
 table = { take = 20, leave = { rain = 0, sun = 100 } }
-attribute = "well-being"                  # may be left out
+attribute = "well-being"                  # optional
 
-[attribute.well-being]                    # for each attribute that utilities are about
+[attribute.well-being]                    # for each attribute of a utility
 weight = 0.7
-worst = 0                                 # may be left out with `best`: the outcomes that count as 0 and 1
+worst = 0                                 # optional, with `best`: the outcomes that are scaled to 0 and 1
 best = 100
 
-[attitude]                                # may be left out: to risk
+[attitude]                                # optional: to risk
 kind = "exponential"                      # or "piecewise" with points = [[-100, -2], [0, 0], [100, 1]]
 tolerance = 50
 """
@@ -55,7 +55,7 @@ LARGEST_FILE = 16 << 20  # bytes
 _MOST_PARTS = 1 << 22
 _DEEPEST = 80
 _MOST_KEYS = 300_000
-_HEAD = 1 << 16  # bytes of a stream that are looked at for its format
+_HEAD = 1 << 16  # bytes of a stream that are searched for its format
 
 
 def read(path: str | os.PathLike[str]) -> InfluenceDiagram:
@@ -70,7 +70,7 @@ def read(path: str | os.PathLike[str]) -> InfluenceDiagram:
 
 
 def _from_stream(path: str | os.PathLike[str]) -> InfluenceDiagram:
-    """The diagram that comes through a pipe; its first characters give the format, files beside it are not read."""
+    """The diagram in a stream; its first characters give the format, and network files are in the working folder."""
     data, name = formats.content(path, LARGEST_FILE, "a diagram"), name_of(path)
     text = data[:_HEAD].decode("utf-8-sig", errors="replace")
     suffix = formats.suffix_of(text)
@@ -87,7 +87,7 @@ def read_policies(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> di
     drill = { yes = 0.2, no = 0.8 }               # probabilities, if it knows nothing, or
     [drill]                                       # a table nested by what the decision knows
     table = { open = "yes", closed = { yes = 0.9, no = 0.1 }, diffuse = "no", "not done" = "no" }
-    knows = ["report"]                            # where that is not all that it knows, with `table`
+    knows = ["report"]                            # with `table`, where that is not all that it knows
     """
     place = Path(path)
     document = _parser(place)(formats.content(place, LARGEST_FILE, "policies"), place.name)
@@ -105,7 +105,7 @@ def _policy(diagram: InfluenceDiagram, name: str, rule: Any) -> Policy:
 
 
 def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Write a file whole or not at all; returns what the format cannot hold."""
+    """Write a file atomically; returns what the format cannot store."""
     place = Path(path)
     if _is_exchanged(place):
         return (*formats.write_description(_described(diagram), place), *_lost(diagram))
@@ -118,7 +118,7 @@ def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> tuple[str,
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError as error:
-        raise ParameterError(f"a name holds half a character: {error}", fix="rename it") from None
+        raise ParameterError(f"a name has a lone surrogate: {error}", fix="rename it") from None
     write_bytes(path, formats.packed(data, path))
     return ()
 
@@ -127,7 +127,7 @@ def write(diagram: InfluenceDiagram, path: str | os.PathLike[str]) -> tuple[str,
 
 
 def _is_exchanged(path: Path) -> bool:
-    """Whether it is a format of other programs: XDSL, Hugin, XMLBIF, packed or not."""
+    """Whether it is a format of other programs: XDSL, Hugin, Netica, XMLBIF, compressed or not."""
     return formats.form_suffix(path) in formats.FORMATS
 
 
@@ -156,7 +156,7 @@ def _described(diagram: InfluenceDiagram) -> formats.Description:
 
 
 def _lost(diagram: InfluenceDiagram) -> Iterator[str]:
-    """What formats of other programs cannot hold."""
+    """What formats of other programs cannot store."""
     forgetful = [name for name in diagram.decisions if diagram.decision(name).forgets]
     limited = [name for name in diagram.decisions if diagram.allowed(name)]
     if forgetful:
@@ -218,7 +218,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     members = dict(pairs)
     if len(members) < len(pairs):
         twice = next(key for k, (key, _) in enumerate(pairs) if key in dict(pairs[:k]))
-        raise ValueError(f"the key {twice!r} is there twice")
+        raise ValueError(f"the key {twice!r} is defined twice")
     return members
 
 
@@ -226,7 +226,7 @@ _WIDEST = 100
 
 
 def toml_text(document: Mapping[str, Any]) -> str:
-    """A table for each node, and below it what it holds.
+    """A table for each node, with its fields below it.
 
     >>> print(toml_text({"name": "a", "chance": {"oil": {"states": ["dry", "wet"], "table": [0.5, 0.5]}}}))
     name = "a"

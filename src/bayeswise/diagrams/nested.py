@@ -23,7 +23,7 @@ Leaf: TypeAlias = Callable[[Any, Parents, str], FloatArray]
 
 
 def utility_values(name: str, parents: Parents, given: Any, *, is_cost: bool = False) -> FloatArray:
-    """(states of each parent ...) what is gained; a cost has its sign turned.
+    """(states of each parent ...) the utility; the sign of a cost is inverted.
 
     >>> oil = ("oil", Vocabulary(["dry", "wet"]))
     >>> utility_values("gain", [("drill", Vocabulary(["yes", "no"])), oil], {"no": 0, "yes": [-70, 50]}).tolist()
@@ -32,7 +32,7 @@ def utility_values(name: str, parents: Parents, given: Any, *, is_cost: bool = F
     sizes = _sizes(name, parents, 1)
     if isinstance(given, Costs):
         if is_cost:
-            raise CostError(f"{name!r} turns the sign of costs twice", fix="write Utility(name, costs, parents)")
+            raise CostError(f"{name!r} inverts the sign of costs twice", fix="write Utility(name, costs, parents)")
         return 0.0 - _costs_table(name, parents, given)
 
     def leaf(value: Any, rest: Parents, where: str) -> FloatArray:
@@ -43,7 +43,7 @@ def utility_values(name: str, parents: Parents, given: Any, *, is_cost: bool = F
 
 
 def chance_table(name: str, states: Vocabulary, parents: Parents, given: Any) -> FloatArray:
-    """(n_configurations, n_states) from any table a network takes, or a nested one; a state alone is certain.
+    """(n_configurations, n_states) from any table of a network node, or a nested one; a state alone is certain.
 
     >>> test = ("test", Vocabulary(["yes", "no"]))
     >>> chance_table("report", Vocabulary(["bad", "good", "not done"]), [test],
@@ -96,7 +96,7 @@ def _is_option(value: Any, options: Vocabulary) -> bool:
     return isinstance(value, str | int | float | bool | np.generic) and value in options
 
 
-# -- the walk through the levels ------------------------------------------------------------------------------
+# -- levels ---------------------------------------------------------------------------------------------------
 
 
 def _nested(
@@ -137,7 +137,7 @@ def _fill(
         if not labels or len(labels) > len(rest):
             names = ", ".join(name for name, _ in rest)
             raise error(
-                f"{what} has an entry for {key!r}; what is left to name is {names}",
+                f"{what} has an entry for {key!r}; the parents still to be named are {names}",
                 fix="name a state of each",
             )
         codes: list[Any] = []
@@ -149,7 +149,7 @@ def _fill(
 
 
 def state_code(label: Any, levels: Vocabulary, what: str) -> int:
-    """The position of a state; keys of files are text whatever the states are, true and 1 too."""
+    """The position of a state; keys of files are always text, even for states such as true and 1."""
     if isinstance(label, str) and label not in levels:
         as_text = [k for k, level in enumerate(levels) if label in (str(level), json.dumps(level))]
         if as_text:
@@ -171,12 +171,12 @@ def _sizes(name: str, parents: Parents, n_states: int) -> tuple[int, ...]:
     return sizes
 
 
-# -- what stands at the end -----------------------------------------------------------------------------------
+# -- leaves ---------------------------------------------------------------------------------------------------
 
 
 @contextlib.contextmanager
 def _at_case(where: str) -> Iterator[None]:
-    """Errors of a row with the case it stands for."""
+    """Add the case of a row to its errors."""
     try:
         yield
     except (NetworkError, ParameterError) as error:

@@ -27,11 +27,11 @@ EVERYTHING = "everything"
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What can be done, and what is known when it has to be done.
+    """A decision: its options, and the nodes that are observed before it.
 
-    What earlier decisions knew is remembered, but for what `forgets` names, now and later; `forgets="everything"`
-    leaves what `knows` names. `forbidden` lists what cannot be done when: an option of the decision and states of what
-    is known, one state or a list of them for each.
+    What earlier decisions knew is remembered, except for the nodes in `forgets`, now and later; `forgets="everything"`
+    leaves only those in `knows`. `forbidden` lists cases in which an option is not allowed: the option, and states of
+    known nodes, one state or a list of them for each.
 
     >>> Decision("drill", ["yes", "no"], knows=["report"], forbidden=[{"drill": "yes", "report": "not done"}])
     Decision(drill | report: yes, no)
@@ -58,7 +58,7 @@ class Decision:
             object.__setattr__(self, field.name, value)
 
     def knowing(self, nodes: Iterable[str]) -> Decision:
-        """The same decision, made once these nodes are known too."""
+        """The same decision with information arcs from these nodes too."""
         more = [node for node in dict.fromkeys(nodes) if node not in self.knows]
         kept = self.forgets if isinstance(self.forgets, str) else [node for node in self.forgets if node not in more]
         return Decision(self.name, self.options, [*self.knows, *more], forgets=kept, forbidden=self.forbidden)
@@ -90,11 +90,11 @@ def _cases(name: str, forbidden: Any) -> tuple[Mapping[str, Any], ...]:
 
 @dataclass(frozen=True, eq=False)
 class Utility:
-    """What is gained in each combination of states of the parents; several utilities add up.
+    """The utility of each configuration of the parents; several utilities add up.
 
-    The table is nested by the states of the parents, or numbers in their order; a number in place of a level holds
-    for all of it. A `bw.Costs` may stand for the table where the parents are a decision and a chance node. `attribute`
-    names what it is about, such as money or pain, in the unit of which its table is; the diagram weighs attributes.
+    The table is nested by the states of the parents, or numbers in their order; a number in place of a level holds for
+    all of it. The table may be a `bw.Costs` where the parents are a decision and a chance node. `attribute` names what
+    the table measures in its own unit, such as money or pain; the diagram weights attributes.
 
     >>> Utility("gain", {"no": 0, "yes": {"dry": -70, "wet": 50, "soaking": 200}}, parents=["drill", "oil"])
     Utility(gain | drill, oil)
@@ -123,7 +123,7 @@ class Utility:
 
 
 class Cost(Utility):
-    """A utility whose table has losses: each sign is inverted.
+    """A utility whose table has losses: the sign of each is inverted.
 
     >>> Cost("price of the test", {"yes": 10, "no": 0}, parents=["test"])
     Cost(price of the test | test)
@@ -174,7 +174,7 @@ def pieces_of_network(
     utilities: Iterable[Utility],
     nodes: Iterable[Node],
 ) -> list[Piece]:
-    """The nodes of the network, those that take their place or are added, decisions and utilities."""
+    """The nodes of the network, those that replace them or are added, decisions and utilities."""
     replaced = {node.name: node for node in nodes}
     pieces: list[Piece] = [replaced.pop(node, network.node(node)) for node in network]
     chosen = list(decisions)
@@ -200,13 +200,13 @@ def utility_of_costs(costs: Any, about: str | None, decisions: Sequence[Decision
 
 
 class Allowed(NamedTuple):
-    """Which options there are, by the states of some known nodes."""
+    """The options that are allowed, by the states of some known nodes."""
 
     knows: tuple[str, ...]
     mask: BoolArray  # (states of each known node ..., n_options)
 
     def preferring(self, option: int) -> Allowed:
-        """Only this option wherever it is allowed, the others where it is not."""
+        """Only this option where it is allowed, the others where it is not."""
         only = np.arange(self.mask.shape[-1]) == option
         return Allowed(self.knows, np.where(self.mask[..., [option]], only, self.mask))
 

@@ -1,4 +1,4 @@
-"""Pictures of a diagram: the graph, the outcomes of a policy, where the best one changes, what matters most."""
+"""Pictures of a diagram: the graph, the risk profile of a policy, sensitivity to one entry, and tornado charts."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class RiskDisplay(Display):
 
 
 class SensitivityDisplay(Display):
-    """The best policy at each value of the entry, and the current policy if it is kept."""
+    """The expected utility of the best policy at each value of the entry, and of the current policy."""
 
     def __init__(self, sensitivity: Sensitivity) -> None:
         self.sensitivity = sensitivity
@@ -114,7 +114,7 @@ class SensitivityDisplay(Display):
 
 
 class TornadoDisplay(Display):
-    """How far the best utility moves as each entry moves within its range."""
+    """How far the maximum expected utility changes as each entry varies within its range."""
 
     def __init__(self, tornado: Tornado, *, most_bars: int = 15, title: str = "What the utility depends on") -> None:
         self.tornado = tornado
@@ -149,7 +149,7 @@ class TornadoDisplay(Display):
         ax.tick_params(axis="y", length=0)
 
     def bars(self) -> list[TornadoBar]:
-        """The widest entries, those that move something."""
+        """The widest bars, of entries with an effect."""
         return [bar for bar in self.tornado.bars if bar.width > 0.0][: self.most_bars]
 
     def _bar(self, ax: Axes, y: int, bar: TornadoBar) -> None:
@@ -162,7 +162,7 @@ class TornadoDisplay(Display):
 
 
 def picture_of(diagram: InfluenceDiagram, solution: Solution | None = None, title: str = "") -> Picture:
-    """The nodes with their states; with a solution the beliefs, the options and the utilities it leads to."""
+    """The nodes with their states; with a solution the beliefs, the options and the expected utilities."""
     nodes = [_inner(diagram, name, solution) for name in diagram.names]
     nodes += [_utility(name, solution) for name in diagram.utilities]
     known = [(node, name) for name in diagram.decisions for node in diagram.parents(name)]
@@ -188,7 +188,7 @@ def _utility(name: str, solution: Solution | None) -> DrawnNode:
 
 
 def notebook_html(diagram: InfluenceDiagram, solution: Solution | None = None) -> str:
-    """What a notebook shows: the picture where that can be read, and the answer as text."""
+    """What a notebook shows: the picture if it is legible, and the answer as text."""
     text = text_block(str(solution) if solution is not None else repr(diagram))
     if len(diagram) > MOST_NODES:
         return fragment(text)

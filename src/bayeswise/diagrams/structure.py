@@ -1,4 +1,4 @@
-"""What an influence diagram is made of: chance nodes, decisions in their order, utilities, and what is known when."""
+"""The structure of an influence diagram: chance nodes, decisions in their order with their pasts, and utilities."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _LARGEST = 1e300  # sums beyond it would not be finite
 
 
 class DiagramStructure:
-    """Nodes, checked when they meet, and what follows from them before anything is solved."""
+    """Nodes, checked together, and what follows from them before anything is solved."""
 
     def __init__(
         self,
@@ -88,7 +88,7 @@ class DiagramStructure:
         return tuple(self._places[parent] for parent in parents)
 
     def _forgotten(self, decision: Decision) -> tuple[int, ...] | None:
-        """The places of what is forgotten; None for everything."""
+        """The positions of forgotten nodes; None for everything."""
         if isinstance(decision.forgets, str):
             return None
         for node in decision.forgets:
@@ -142,7 +142,7 @@ class DiagramStructure:
         return [(name, self._states[self._places[name]]) for name in names]
 
     def pieces(self) -> list[Piece]:
-        """The nodes as they can be written down again."""
+        """The nodes, from which the diagram can be built again."""
         inner: list[Piece] = [self._decisions[n] if n in self._decisions else self.network.node(n) for n in self.names]
         about = self._weighing.attribute_of
         gains = [Utility(n, self._outcomes[n], self.parents(n), attribute=about.get(n)) for n in self.utilities]
@@ -210,32 +210,32 @@ class DiagramStructure:
         return self._states[self.place(name)].labels
 
     def parents(self, name: str) -> tuple[str, ...]:
-        """What a table is given: the parents of a chance node or a utility, what a decision knows."""
+        """The parents of a chance node or a utility, or what a decision knows."""
         if name in self._utilities:
             return self._utilities[name][0]
         return self._knows[name] if name in self._knows else self.network.parents(name)
 
     def known(self, decision: str) -> tuple[str, ...]:
-        """All that is known when a decision is made: what it knows, and what is remembered of earlier ones."""
+        """The past of a decision: what it knows, and what is remembered from earlier ones."""
         return tuple(self.names[v] for v in self._past[self.decision_place(decision)])
 
     @cached_property
     def forgets(self) -> bool:
-        """Whether a decision does not know all that was known before it."""
+        """Whether a decision lacks perfect recall: it does not know all that was known before it."""
         return any(set(self._past[d]) != set(known) for d, known in self._full_past.items())
 
     def decision(self, name: str) -> Decision:
-        """A decision as it was written down."""
+        """A decision as it was given."""
         self.decision_place(name)
         return self._decisions[name]
 
     def allowed(self, decision: str) -> Allowed | None:
-        """Which options there are in which case; none if nothing is forbidden."""
+        """The options that are allowed in each case; None if nothing is forbidden."""
         self.decision_place(decision)
         return self._allowed.get(decision)
 
     def utility(self, name: str) -> FloatArray:
-        """(states of each parent ...) what a utility node adds to the total, weighed by its attribute."""
+        """(states of each parent ...) the contribution of a utility node to the total, weighted by its attribute."""
         refuse_unknown(name, self._utilities, "the diagram has no utility")
         return self._utilities[name][1]
 
@@ -245,12 +245,12 @@ class DiagramStructure:
         return self._outcomes[name]
 
     def weighed(self, name: str, outcome: FloatArray) -> FloatArray:
-        """What outcomes of a utility node add to the total."""
+        """The contribution of outcomes of a utility node to the total."""
         return self._weighing.weighed(name, outcome)
 
     @property
     def attributes(self) -> dict[str, Attribute]:
-        """The attributes by name; empty if utilities are added up as they are."""
+        """The attributes by name; empty if utilities are added up without weights."""
         return self._weighing.attributes
 
     def _table(self, name: str) -> FloatArray:
@@ -263,13 +263,13 @@ class DiagramStructure:
 
     @cached_property
     def largest_utility(self) -> float:
-        """The sum of the largest entries of all utilities, whatever their sign."""
+        """The sum over all utilities of their largest absolute entry."""
         with np.errstate(over="ignore"):
             return float(sum(np.abs(values).max() for _, values in self._utilities.values()))
 
     @cached_property
     def sequence(self) -> tuple[int, ...]:
-        """The nodes in the order in which they become known; what no decision knows comes last."""
+        """The nodes in the order in which they are observed; those that no decision knows come last."""
         known: list[int] = []
         for decision in self.decisions:
             known += [*(self.place(node) for node in self._knows[decision]), self.place(decision)]
@@ -277,7 +277,7 @@ class DiagramStructure:
 
     @cached_property
     def ranks(self) -> dict[int, int]:
-        """The place of each node in the sequence."""
+        """The position of each node in the sequence."""
         return {node: rank for rank, node in enumerate(self.sequence)}
 
     @cached_property

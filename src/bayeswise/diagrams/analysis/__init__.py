@@ -1,8 +1,8 @@
-"""What a solved diagram depends on.
+"""Analysis of a solved diagram.
 
-information.py  the value of knowing or setting a node
-risk.py         the distribution of the utility, and where it comes from
+information.py  value of information and of control
+risk.py         the distribution of the utility, and its scenarios
 entries.py      one entry of a table
-sensitivity.py  the utility as one entry moves
-tornado.py      which entry matters most
+sensitivity.py  the maximum expected utility as a function of one entry
+tornado.py      tornado charts: which entry matters most
 """

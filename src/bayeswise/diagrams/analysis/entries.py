@@ -24,10 +24,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Entry:
-    """P(node = state | given), or what a utility adds in a case.
+    """P(node = state | given), or the utility of a case.
 
-    A probability that moves to t takes the others of its row with it in proportion: each becomes p (1 - t) / (1 - p_t);
-    where nothing was left to the others, they share alike.
+    If a probability is set to t, the others of its row covary in proportion: each becomes p (1 - t) / (1 - p_t); where
+    all of them were 0, they become equal.
     """
 
     node: str
@@ -131,7 +131,7 @@ def entry_of(diagram: InfluenceDiagram, node: str, state: Any, given: Mapping[st
 
 
 def entries(diagram: InfluenceDiagram, nodes: Any = None) -> Iterator[Entry]:
-    """All entries that can move; of two states one, as the other moves with it."""
+    """All entries that can vary; of two states one, as the other covaries."""
     for node in (*diagram.chances, *diagram.utilities) if nodes is None else tuple(nodes):
         if node in diagram.utilities:
             for row in range(diagram.utility(node).size):

@@ -1,4 +1,4 @@
-"""What it would be worth to know a chance node before a decision, or to set it."""
+"""Value of information: observing a chance node before a decision. Value of control: setting it."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from bayeswise.diagrams.diagram import InfluenceDiagram
     from bayeswise.diagrams.solving.solution import Solution
 
-_ROUNDING = 1e-13  # less is rounding, and would recommend useless tests
+_ROUNDING = 1e-13  # less is rounding error, and would recommend useless tests
 
 
 @dataclass(frozen=True)
 class InformationValue:
-    """value = best utility if the nodes were known before the decision - best utility as it is; never below 0."""
+    """value = maximum utility with the nodes observed before the decision - maximum utility without; never below 0."""
 
     nodes: tuple[str, ...]
     decision: str
@@ -36,7 +36,7 @@ class InformationValue:
 
     @property
     def net(self) -> float:
-        """What is left once the price is paid."""
+        """The value minus the price."""
         return self.value - self.price
 
     def __str__(self) -> str:
@@ -47,7 +47,7 @@ class InformationValue:
 
 @dataclass(frozen=True)
 class InformationValues(Tabular):
-    """What each node is worth before each decision, the greatest net value first."""
+    """The value of each node before each decision, the greatest net value first."""
 
     values: tuple[InformationValue, ...]
 
@@ -73,7 +73,7 @@ def value_of_information(
     price: float = 0.0,
     evidence: Mapping[str, Any] | None = None,
 ) -> InformationValue:
-    """What knowing chance nodes before a decision is worth; never below 0 before its price.
+    """The value of observing chance nodes before a decision; never below 0 before its price.
 
     The diagram is solved with the information arcs and without them; later decisions know the nodes as well.
     """
@@ -89,7 +89,7 @@ def information_values(
     prices: Mapping[str, float] | None = None,
     evidence: Mapping[str, Any] | None = None,
 ) -> InformationValues:
-    """What each chance node that is not known, and that the decision does not change, is worth; the best first."""
+    """The value of each chance node that is not known and not affected by the decision, the greatest first."""
     for name in prices or {}:
         diagram.place(name)
     now = diagram.solve(evidence, exact=True)
@@ -105,7 +105,7 @@ def information_values(
 def perfect_information(
     diagram: InfluenceDiagram, decision: str | None = None, evidence: Mapping[str, Any] | None = None
 ) -> InformationValue:
-    """What knowing every chance node that a decision cannot change is worth; the first decision unless named.
+    """The value of perfect information: of all chance nodes that a decision does not affect; by default the first.
 
     No test can be worth more.
     """
@@ -119,9 +119,9 @@ def perfect_information(
 def value_of_control(
     diagram: InfluenceDiagram, node: str, evidence: Mapping[str, Any] | None = None
 ) -> dict[Label, float]:
-    """What setting a chance node to each of its states, before anything is decided, would be worth.
+    """The value of control: of setting a chance node to each of its states before any decision.
 
-    It is cut from its causes: max utility with the node set, minus max utility as it is.
+    It is cut from its parents: maximum utility with the node set, minus maximum utility without.
     """
     refuse_unknown(node, diagram.chances, "the diagram has no chance node")
     places = {diagram.place(name) for name in evidence or {}}
@@ -172,7 +172,7 @@ def _refuse_consequence(diagram: InfluenceDiagram, node: str, decision: int) -> 
 
 
 def _arcs(diagram: InfluenceDiagram) -> list[list[int]]:
-    """The parents of every node, what decisions know included."""
+    """The parents of every node, information arcs included."""
     return [[diagram.place(parent) for parent in diagram.parents(name)] for name in diagram.names]
 
 
@@ -203,7 +203,7 @@ def _open(diagram: InfluenceDiagram, evidence: Mapping[str, Any] | None) -> list
 
 
 def _gained(then: Solution, now: Solution) -> float:
-    """The difference of two utilities, 0 where it is at most the rounding of what was added up."""
+    """The difference of two utilities, 0 where it is within the rounding error of the sums."""
     difference = then.utility - now.utility
     if difference == 0.0:
         return 0.0

@@ -1,4 +1,4 @@
-"""The distribution of the utility, and the scenarios behind it."""
+"""The risk profile, which is the distribution of the utility, and the scenarios behind it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class RiskProfile(Tabular):
 
     @property
     def stddev(self) -> float:
-        """How far outcomes lie from the mean."""
+        """The standard deviation of the utility."""
         return math.sqrt(float(self.probability @ (self.values - self.mean) ** 2))
 
     @property
@@ -49,14 +49,14 @@ class RiskProfile(Tabular):
         return float(self.probability[self.values < value].sum())
 
     def quantile(self, share: float) -> float:
-        """The least outcome that is not exceeded with at least this probability."""
+        """The smallest outcome x with P(utility <= x) of at least this probability."""
         if not 0.0 <= share <= 1.0:
             raise ParameterError(f"the share is {share}", fix="give a probability from 0 to 1")
         reached = np.flatnonzero(np.cumsum(self.probability) >= share - 1e-12)
         return float(self.values[reached[0] if len(reached) else -1])
 
     def certainty_equivalent(self, attitude: Attitude) -> float:
-        """The sure sum that is worth as much as these outcomes under this attitude."""
+        """The sure amount with the expected utility of these outcomes under this attitude."""
         return attitude.certainty_equivalent(self.values, self.probability / self.probability.sum())
 
     def to_columns(self) -> dict[str, list[Any]]:
@@ -81,7 +81,7 @@ class RiskProfile(Tabular):
 
 
 def risk_profile(solution: Solution) -> RiskProfile:
-    """The sum of the utilities is one more node of the network."""
+    """The distribution of the sum of the utilities, which is added to the network as a node."""
     nodes, sums = sum_nodes(solution.diagram, "look at scenarios(nodes=[...])")
     network = BeliefNetwork([*(solution.network.node(name) for name in solution.network), *nodes])
     probability = network.query([nodes[-1].name], solution._findings).cells
@@ -103,7 +103,7 @@ class Scenarios(Tabular):
 
     @property
     def utility(self) -> FloatArray:
-        """(n_paths,) what each path gains in all."""
+        """(n_paths,) the total utility of each path."""
         total: FloatArray = np.sum(list(self.utilities.values()), axis=0)
         return total
 
@@ -131,7 +131,7 @@ class Scenarios(Tabular):
 
 
 def scenarios(solution: Solution, nodes: Iterable[str] | None = None) -> Scenarios:
-    """Paths over decisions, what they know, and what utilities depend on, in the order in which it comes about."""
+    """Paths over decisions, what they know, and the parents of utilities, in the order of observation."""
     diagram = solution.diagram
     selected = _relevant(solution) if nodes is None else list(dict.fromkeys(nodes))
     for name in selected:

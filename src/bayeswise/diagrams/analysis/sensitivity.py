@@ -1,7 +1,7 @@
-"""The greatest expected utility as one number of the tables moves, and where the best policy changes.
+"""The maximum expected utility as a function of one entry of the tables, and where the best policy changes.
 
 Under a fixed policy sum P(path, evidence) utility is linear in one entry, so its maximum over policies is convex and
-made of straight pieces. They are found exactly: where the lines of two policies cross, either a better policy is found
+piecewise linear. The pieces are found exactly: where the lines of two policies cross, either a better policy is found
 or there is none between.
 """
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from bayeswise.diagrams.diagram import InfluenceDiagram
     from bayeswise.diagrams.plots import SensitivityDisplay
 
-_CLOSE = 1e-14  # of the largest sums at the ends, to which the lines are drawn
-_APART = 1e-12  # of the range: thresholds that are nearer are one
+_CLOSE = 1e-14  # of the largest sums at both ends of the range
+_APART = 1e-12  # of the range: closer thresholds are merged
 _MOST_PIECES = 1_000
 
 
 @dataclass(frozen=True)
 class Line:
-    """start + slope * t: what a policy gains, times P(evidence) as a share of what it is now."""
+    """start + slope * t: the expected utility of a policy, times P(evidence) relative to its current value."""
 
     start: float
     slope: float
@@ -44,7 +44,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Piece:
-    """Where one policy is best, and what it is."""
+    """The range in which one policy is best, and its rules."""
 
     low: float
     high: float
@@ -54,13 +54,13 @@ class Piece:
 
 @dataclass(frozen=True, eq=False)
 class Sensitivity(Tabular):
-    """The pieces from the lowest to the highest value of the entry, and where it stands now."""
+    """The pieces from the lowest to the highest value of the entry, and its current value."""
 
     entry: Entry | WeightEntry
     pieces: tuple[Piece, ...]
-    evidence: Line  # P(evidence) as the entry moves, as a share of what it is now
-    kept: Line  # what the policy that is best now would gain
-    in_money: Callable[[float], float] = float  # of what the lines are about: the sum, or its utility
+    evidence: Line  # P(evidence) as the entry varies, relative to its current value
+    kept: Line  # of the currently best policy
+    in_money: Callable[[float], float] = float  # from the unit of the lines: the sum, or its utility
 
     @property
     def thresholds(self) -> tuple[float, ...]:
@@ -69,20 +69,20 @@ class Sensitivity(Tabular):
 
     @property
     def low(self) -> float:
-        """The lowest value that was looked at."""
+        """The lowest value of the range."""
         return self.pieces[0].low
 
     @property
     def high(self) -> float:
-        """The highest value that was looked at."""
+        """The highest value of the range."""
         return self.pieces[-1].high
 
     def utility_at(self, value: float) -> float:
-        """The greatest expected utility if the entry had this value."""
+        """The maximum expected utility if the entry had this value."""
         return self._given_evidence(max(piece.line.at(value) for piece in self.pieces), value)
 
     def kept_at(self, value: float) -> float:
-        """The expected utility if the entry had this value and the policy stayed as it is."""
+        """The expected utility of the current policy if the entry had this value."""
         return self._given_evidence(self.kept.at(value), value)
 
     def _given_evidence(self, sum_of_all: float, value: float) -> float:
@@ -124,9 +124,9 @@ def sensitivity(
     high: float | None = None,
     evidence: Mapping[str, Any] | None = None,
 ) -> Sensitivity:
-    """The greatest expected utility as a function of one entry of a table, and where the best policy changes.
+    """The maximum expected utility as a function of one entry of a table, and where the best policy changes.
 
-    A probability moves from 0 to 1 by default, a utility from nothing to twice its size.
+    A probability varies from 0 to 1 by default, a utility from 0 to twice its value.
     """
     entry = entry_of(diagram, node, state, given)
     if entry.is_utility and diagram.attitude is not None:
@@ -146,10 +146,10 @@ def weight_sensitivity(
     high: float | None = None,
     evidence: Mapping[str, Any] | None = None,
 ) -> Sensitivity:
-    """The greatest total as a function of one weight, and where the best policy changes.
+    """The maximum total as a function of one weight, and where the best policy changes.
 
-    The weight moves from nothing to the sum of all by default; the others keep their proportions, and the
-    sum of all weights stays.
+    The weight varies from 0 to the sum of all by default; the others keep their proportions, and the sum of all weights
+    stays.
     """
     weights = {name: each.weight for name, each in diagram.attributes.items()}
     diagram._weighing.attribute(attribute)
@@ -176,18 +176,18 @@ def _pieces(
     top: float,
     evidence: Mapping[str, Any] | None,
 ) -> Sensitivity:
-    """The straight pieces of the greatest utility, and the policy that is best in each."""
+    """The linear pieces of the maximum expected utility, and the policy that is best in each."""
     now = diagram.solve(evidence, exact=True)
-    moved = Moved(diagram, entry, now, bottom, top)
-    lines = moved.envelope()
+    varied = Varied(diagram, entry, now, bottom, top)
+    lines = varied.envelope()
     corners = _corners(lines, bottom, top)
     pieces = [
-        Piece(a, b, _highest(lines, (a + b) / 2), tuple(moved.solution((a + b) / 2).in_words()))
+        Piece(a, b, _highest(lines, (a + b) / 2), tuple(varied.solution((a + b) / 2).in_words()))
         for a, b in pairwise(corners)
     ]
     if not pieces:
-        pieces = [Piece(bottom, top, lines[0], tuple(moved.solution(bottom).in_words()))]
-    return Sensitivity(entry, tuple(pieces), moved.evidence_line(), moved.line(now.policies), moved.in_money)
+        pieces = [Piece(bottom, top, lines[0], tuple(varied.solution(bottom).in_words()))]
+    return Sensitivity(entry, tuple(pieces), varied.evidence_line(), varied.line(now.policies), varied.in_money)
 
 
 def _range(entry: Entry, low: float | None, high: float | None) -> tuple[float, float]:
@@ -203,8 +203,8 @@ def _range(entry: Entry, low: float | None, high: float | None) -> tuple[float, 
     return bottom, top
 
 
-class Moved:
-    """A diagram in which one entry moves; everything else, and what is known, stays."""
+class Varied:
+    """A diagram in which one entry varies; the rest, and the evidence, stay."""
 
     def __init__(
         self, diagram: InfluenceDiagram, entry: Entry | WeightEntry, now: Solution, low: float, high: float
@@ -221,13 +221,13 @@ class Moved:
         return Solution(changed, self.now.evidence, self._outcome(value, {}), {})
 
     def total(self, policies: Mapping[str, Policy], value: float) -> tuple[float, float]:
-        """Utility under policies times P(evidence), and P(evidence), as a share of what it is now."""
+        """Utility under policies times P(evidence), and P(evidence), both relative to the current P(evidence)."""
         outcome = self._outcome(value, policies)
         probability = math.exp(outcome.log_evidence - self.now.log_evidence)
         return outcome.utility * probability, probability
 
     def line(self, policies: Mapping[str, Policy]) -> Line:
-        """What policies gain, through its two ends."""
+        """The line of policies, through its two ends."""
         return _through(self.low, self.total(policies, self.low)[0], self.high, self.total(policies, self.high)[0])
 
     def evidence_line(self) -> Line:
@@ -240,17 +240,17 @@ class Moved:
         return self.line(policies_of(self.diagram, self._outcome(value, {}), {}))
 
     def best_total(self, value: float) -> float:
-        """The greatest utility at this value times P(evidence)."""
+        """The maximum expected utility at this value times P(evidence)."""
         outcome = self._outcome(value, {})
         return outcome.utility * math.exp(outcome.log_evidence - self.now.log_evidence)
 
     @property
     def _is_plain(self) -> bool:
-        """Whether the solver can be run for other numbers right away."""
+        """Whether the solver can be run for other numbers as it is."""
         return self.diagram.attitude is None and not self.diagram.forgets
 
     def in_money(self, utility: float) -> float:
-        """The sum that is worth an expected utility, which is what is linear in a probability."""
+        """The certainty equivalent of an expected utility, which is linear in a probability."""
         attitude = self.diagram.attitude
         return utility if attitude is None else float(attitude.inverse(utility, self.now.utility))
 
@@ -258,18 +258,20 @@ class Moved:
         if not self._is_plain:
             outcome = self.entry.changed(self.diagram, value).solve(self.now.evidence, policies=policies).outcome
             attitude = self.diagram.attitude
-            felt = outcome.utility if attitude is None else float(attitude.utility(outcome.utility, self.now.utility))
-            return outcome._replace(utility=felt)
+            total = outcome.utility
+            return outcome._replace(
+                utility=total if attitude is None else float(attitude.utility(total, self.now.utility))
+            )
         solver = solver_for(self.diagram, self._codes, policies)
         return solver.run(self.entry.moved(self.diagram, value), self._places, policy_tables(self.diagram, policies))
 
     def envelope(self) -> list[Line]:
-        """The lines whose maximum is the greatest utility, in the order of the entry's values."""
+        """The lines whose maximum is the maximum expected utility, in the order of the entry's values."""
         return envelope(self.best, self.low, self.high)
 
 
 def envelope(best: Callable[[float], Line], low: float, high: float) -> list[Line]:
-    """The lines of a convex function made of straight pieces, from `best`, which gives a highest line at a point.
+    """The lines of a convex piecewise linear function, from `best`, which gives a highest line at a point.
 
     >>> lines = [Line(0.0, 0.0), Line(-1.0, 3.0), Line(-4.0, 7.0)]
     >>> envelope(lambda t: max(lines, key=lambda line: line.at(t)), 0.0, 1.0) == lines

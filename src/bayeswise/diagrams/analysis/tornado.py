@@ -1,4 +1,4 @@
-"""Which number of the tables matters most: the utility as each moves within its range, the others as they are."""
+"""Tornado charts, one-way sensitivity: the utility as each entry varies within its range, the others fixed."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.diagrams.analysis.entries import Entry, entries
-from bayeswise.diagrams.analysis.sensitivity import Moved
+from bayeswise.diagrams.analysis.sensitivity import Varied
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.labels import refuse_unknown
@@ -22,7 +22,7 @@ _CLOSE = 1e-10  # of the largest utilities
 
 @dataclass(frozen=True)
 class Bar:
-    """One entry: its range, the best utility at both ends, and that of the policy that is best now."""
+    """One entry: its range, the maximum expected utility at both ends, and that of the currently best policy."""
 
     entry: Entry
     low: float
@@ -35,13 +35,13 @@ class Bar:
 
     @property
     def width(self) -> float:
-        """How far the utility moves."""
+        """The difference of the utilities at both ends."""
         return abs(self.utility_high - self.utility_low)
 
 
 @dataclass(frozen=True, eq=False)
 class Tornado(Tabular):
-    """The bars, the widest first, around the utility as it is."""
+    """The bars, the widest first, around the current utility."""
 
     utility: float
     bars: tuple[Bar, ...]
@@ -50,7 +50,7 @@ class Tornado(Tabular):
         return len(self.bars)
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """entry, value, low, high, the best utility at both ends, its width, and whether the policy changes."""
+        """entry, value, low, high, the maximum utility at both ends, its width, and whether the policy changes."""
         return {
             "entry": [str(bar.entry) for bar in self.bars],
             "value": [bar.entry.value for bar in self.bars],
@@ -81,10 +81,10 @@ def tornado(
     ranges: Mapping[Any, tuple[float, float]] | None = None,
     evidence: Mapping[str, Any] | None = None,
 ) -> Tornado:
-    """How far the utility moves as each entry of the tables moves within its range, the widest first.
+    """The maximum expected utility as each entry of the tables varies within its range, the widest bar first.
 
-    It moves by a share of itself to both sides, or within the range that is given under its name. What is certain
-    (0 or 1) is how the problem is made, and stays unless a range is given.
+    An entry varies by a share of itself to both sides, or within the range that is given under its name. Probabilities
+    of 0 and 1 are part of the structure, and stay unless a range is given.
     """
     if not 0.0 <= spread <= 1.0:
         raise ParameterError(f"the spread is {spread}", fix="give a share of each entry from 0 to 1")
@@ -93,20 +93,20 @@ def tornado(
     selected = _ranges(all_entries, spread, ranges or {})
     bars = []
     for entry, (low, high) in selected:
-        moved = Moved(diagram, entry, now, low, high)
-        (best_low, kept_low), (best_high, kept_high) = (_at(moved, end) for end in (low, high))
+        varied = Varied(diagram, entry, now, low, high)
+        (best_low, kept_low), (best_high, kept_high) = (_at(varied, end) for end in (low, high))
         size = max(abs(now.utility), abs(best_low), abs(best_high))
         changes = max(best_low - kept_low, best_high - kept_high) > _CLOSE * size
         bars.append(Bar(entry, low, high, best_low, best_high, kept_low, kept_high, changes))
     return Tornado(now.utility, tuple(sorted(bars, key=lambda bar: -bar.width)))
 
 
-def _at(moved: Moved, value: float) -> tuple[float, float]:
-    """The best utility at a value of the entry, and that of the policy that is best now."""
-    kept, probability = moved.total(moved.now.policies, value)
+def _at(varied: Varied, value: float) -> tuple[float, float]:
+    """The maximum expected utility at a value of the entry, and that of the currently best policy."""
+    kept, probability = varied.total(varied.now.policies, value)
     if probability == 0.0:
-        raise ParameterError(f"{moved.entry} = {value:g} makes the evidence impossible", fix="narrow its range")
-    return moved.in_money(moved.best_total(value) / probability), moved.in_money(kept / probability)
+        raise ParameterError(f"{varied.entry} = {value:g} makes the evidence impossible", fix="narrow its range")
+    return varied.in_money(varied.best_total(value) / probability), varied.in_money(kept / probability)
 
 
 def _ranges(
