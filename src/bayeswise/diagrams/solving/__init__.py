@@ -1,12 +1,12 @@
-"""From a diagram to its best policies.
+"""From a diagram to its optimal policies.
 
-ordering.py   which decision comes first, and what of the past matters
-remaining.py  what is left to be gained, and what matters for it, as decisions are settled
-solver.py     the best policy of each decision, from the last to the first, by sums over all other variables
-limited.py    policies of decisions that forget, and whether they are proven to be the best
+ordering.py   the order of decisions, and the requisite part of their pasts
+remaining.py  the utilities and nodes that remain as decisions are settled
+solver.py     the optimal policy of each decision, from the last to the first, by variable elimination
+limited.py    policies of decisions that forget (LIMIDs), and whether they are proven to be optimal
 products.py   best responses under exponential utility, where utilities multiply
-bounded.py    policies that recall less where tables would be too large, and what no policies exceed
-policy.py     what a decision does in each case, for certain or by chance
-solve.py      from a diagram to its solution, in the way that fits it, or what to do about one that is too large
-solution.py   policies, what they lead to, and what they lose to the best
+bounded.py    policies of limited recall where tables would be too large, with an upper bound of the utility
+policy.py     policies, deterministic or stochastic
+solve.py      from a diagram to its solution by the solver that fits, or advice for one that is too large
+solution.py   policies, their expected utility, and their regret
 """

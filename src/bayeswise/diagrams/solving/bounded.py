@@ -1,11 +1,10 @@
-"""Where the best policies would need too much of the past: policies that recall less, and what no policies exceed.
+"""Bounds where optimal policies would depend on too much of the past: policies of limited recall, and an upper bound.
 
-Each decision recalls what became known from `recall` decisions before it on; policies of that kind are improved one by
-one, and what they lead to is computed without approximation: a lower bound that can be had. The upper bound is what
-would be gained if each decision also observed the hidden causes of all that became known before that. To know more
-never hurts, and what is older than these causes is then of no use (a relaxation of what is known, as in Brown, Smith
-and Sun 2010; with recall 0 it is the fast informed bound of Hauskrecht 2000). Both reach the optimum once all is
-recalled.
+Each decision recalls what became known from `recall` decisions before it on; such policies are improved one by one, and
+their expected utility is computed exactly: a lower bound that is attained. The upper bound is the maximum expected
+utility if each decision also observed the hidden causes of all that became known before that. More information never
+hurts, and everything older than these causes is then irrelevant (an information relaxation as in Brown, Smith and Sun
+2010; with recall 0 it is the fast informed bound of Hauskrecht 2000). Both are the optimum with full recall.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ _SAME = 1e-9  # of the largest utilities
 
 
 class Bounds:
-    """Bounds of a structure in which nothing is forgotten; `knows` is what each decision observes itself."""
+    """Bounds of a structure with perfect recall; `knows` is what each decision observes itself."""
 
     def __init__(
         self,
@@ -47,10 +46,10 @@ class Bounds:
             self._graph[decision] = list(rule.scope)
         self._observes_effects = False
         if not self._is_relaxed_within(0, LARGEST_STEP):
-            self._observes_effects = True  # hidden states that nothing shows are observed as well
+            self._observes_effects = True  # hidden states without observations are observed as well
 
     def chosen_recall(self) -> int | None:
-        """The largest recall whose tables are small enough for an answer in seconds; none if none fits at all."""
+        """The largest recall whose tables are small enough for an answer in seconds; None if none fits at all."""
         largest = max(_FEWEST_CELLS, _WORK // max(1, len(self.decisions)) ** 2)
         largest_recall = None
         for recall in count():
@@ -62,7 +61,7 @@ class Bounds:
         return largest_recall
 
     def fits(self, recall: int, largest: float) -> bool:
-        """Whether no table of either bound has more cells."""
+        """Whether no table of either bound has more cells than `largest`."""
         if not self._is_relaxed_within(recall, largest):
             return False
         limited = self.recalling(recall)
@@ -81,14 +80,14 @@ class Bounds:
         limited = self.recalling(recall)
         respond = SumResponses(limited, numbers, self.seen)
         search = Search(limited, numbers, self.seen, self.given, respond)
-        _, rules = search.improved({d: search.coin(d) for d in search.open}, _SWEEPS)
+        _, rules = search.improved({d: search.uniform(d) for d in search.open}, _SWEEPS)
         outcome = search.finished(rules)
-        bound = max(bound, outcome.utility)  # they differ by rounding where both are the optimum
+        bound = max(bound, outcome.utility)  # where both are the optimum they differ by rounding error
         is_optimal = bound - outcome.utility <= _SAME * sum(numbers.largest)
         return outcome, bounded_proof(is_optimal, outcome.utility, bound, recall)
 
     def recalling(self, recall: int) -> Structure:
-        """Decisions that know what they observe, and what became known from `recall` decisions before them on."""
+        """The structure in which decisions know what became known from `recall` decisions before them on."""
         past: dict[int, tuple[int, ...]] = dict.fromkeys(self.structure.past, ())
         for k, decision in enumerate(self.decisions):
             window = self.decisions[max(0, k - recall) : k + 1]
@@ -98,7 +97,7 @@ class Bounds:
         return replace(self.structure, past=past)
 
     def relaxed(self, recall: int) -> Structure:
-        """Decisions that know everything, and also the causes of all that became known before they recall."""
+        """The structure with perfect recall in which decisions also know the causes of all that they do not recall."""
         effects: dict[int, list[int]] = {}  # by the last decision that they depend on
         if self._observes_effects:
             effects = self._effects()
@@ -114,7 +113,7 @@ class Bounds:
         return replace(self.structure, past={**settled, **open_past} if settled else open_past)
 
     def _effects(self) -> dict[int, list[int]]:
-        """The chance nodes by the last decision that they depend on, as its rank."""
+        """The chance nodes by the rank of the last decision that they depend on."""
         rank = {d: k for k, d in enumerate(self.decisions)}
         latest: dict[int, int] = {}
         effects: dict[int, list[int]] = {}
@@ -142,7 +141,7 @@ class Bounds:
 
 
 def bounded_proof(is_optimal: bool, utility: float, bound: float, recall: int) -> Proof:
-    """The proof for policies that recall `recall` decisions, utility and bound in the unit that is shown."""
+    """The proof for policies that recall `recall` decisions, with utility and bound in the displayed unit."""
     more = "" if is_optimal else f", which is {number(bound - utility, 3)} more"
     reason = f"no policies exceed {number(bound, 6)}{more}; each decision recalls {_span(recall)}"
     return Proof(is_optimal, reason, bound, recall=recall)

@@ -1,9 +1,9 @@
-"""Diagrams in which decisions forget: policies that are improved one by one, and whether the end is a proven optimum.
+"""Diagrams in which decisions forget (LIMIDs): single policy updating, and whether the result is a proven optimum.
 
-A decision whose best policy does not depend on those of the others, whatever the tables (Koller and Milch 2003), is
-solved while the others are uniform; then it is settled, and the next one is looked for. If that settles all, the
-policies are optimal (the diagram is soluble, Lauritzen and Nilsson 2001). Of the rest every combination is tried if
-they are few; else each policy in turn is made the best response to the others until none improves, from several starts.
+A decision whose best policy does not depend on those of the others under any tables (Koller and Milch 2003) is solved
+while the others are uniform; then it is settled, and the next one is found. If that settles all, the policies are
+optimal (the diagram is soluble, Lauritzen and Nilsson 2001). Of the rest every combination is tried if they are few;
+otherwise each policy in turn becomes the best response to the others until none improves, from several starts.
 """
 
 from __future__ import annotations
@@ -26,39 +26,39 @@ from bayeswise.render.numbers import number
 STARTS = 20
 _MOST_TRIED = 256  # combinations of policies
 _MOST_SWEEPS = 200
-_BETTER = 1e-12  # of the largest utilities: less is rounding
+_BETTER = 1e-12  # of the largest utilities: less is rounding error
 _SEED = 20_010
 
 
 class Rule(NamedTuple):
-    """A policy by position: what it depends on, and probabilities with axes ascending, the decision's among them."""
+    """A policy by position: its arguments, and probabilities with axes ascending, the decision's among them."""
 
     scope: tuple[int, ...]
     table: FloatArray
 
 
 class Responses(Protocol):
-    """The best policy of one decision while all others follow rules; of none, what the rules lead to."""
+    """The best policy of one decision while all others follow rules; for None, the outcome of the rules."""
 
     is_coupled: bool  # whether utilities multiply, so that those a decision cannot change matter for it too
 
     def __call__(self, decision: int | None, rules: Mapping[int, Rule]) -> Outcome: ...
 
     def with_past(self, structure: Structure) -> Responses:
-        """The same for decisions that know more."""
+        """The same for decisions with another past."""
         ...
 
 
 @dataclass(frozen=True)
 class Proof:
-    """Whether no policies are better, and how that is known; `bound` is what no policies exceed, where it is known."""
+    """Whether the policies are proven optimal, and how; `bound` is an upper bound of the utility, where it is known."""
 
     is_optimal: bool
     reason: str
     bound: float | None = None
-    n_starts: int = 0  # of the search, where there was one
+    n_starts: int = 0  # of the search, if there was one
     n_reached: int = 0  # starts that ended at the best utility
-    recall: int | None = None  # how many decisions back is recalled, where more would need tables that are too large
+    recall: int | None = None  # the number of decisions recalled, where more would need tables that are too large
 
     def __str__(self) -> str:
         if self.recall is not None and not self.is_optimal:
@@ -75,7 +75,7 @@ EXACT = Proof(True, "nothing is forgotten, and each decision is solved from the 
 
 
 class SumResponses:
-    """Best responses where utilities add up; plans are kept for each kind of question."""
+    """Best responses where utilities add up; plans are cached by the scopes of the rules."""
 
     is_coupled = False
 
@@ -114,7 +114,7 @@ class Search:
         self.forgets = forgets
 
     def outcome(self, full_past: Mapping[int, tuple[int, ...]], *, starts: int = STARTS) -> tuple[Outcome, Proof]:
-        """The best policies that are found, and what is known about them."""
+        """The best policies that are found, and their proof."""
         outcome, is_soluble = self._settle()
         if is_soluble:
             reason = "soluble, each policy is the best one whatever the others do"
@@ -135,15 +135,15 @@ class Search:
             decision = self._free_of_others()
             if decision is None:
                 break
-            coins = {d: self.coin(d) for d in self.open if d != decision}
-            outcome = self.respond(decision, {**self.settled, **coins})
+            uniform = {d: self.uniform(d) for d in self.open if d != decision}
+            outcome = self.respond(decision, {**self.settled, **uniform})
             self._take(decision, outcome.choices[decision])
         if outcome is None or self.open:
-            outcome = self.respond(None, {**self.settled, **{d: self.coin(d) for d in self.open}})
+            outcome = self.respond(None, {**self.settled, **{d: self.uniform(d) for d in self.open}})
         return outcome._replace(choices=self._ordered()), not self.open
 
     def _free_of_others(self) -> int | None:
-        """A decision whose best policy is the same whatever the other open ones do; the last one if none forgets."""
+        """An open decision whose best policy depends on no other open one; the last one if none forgets."""
         if not self.forgets:
             return self.open[-1]
         relevant = relevant_decisions(
@@ -157,7 +157,7 @@ class Search:
         return next((d for d in reversed(self.open) if not relevant[d]), None)
 
     def _requisite(self) -> dict[int, tuple[int, ...]]:
-        """What can matter for each open decision; what matters for none of them is taken away until all does."""
+        """The requisite arguments of each open decision; nonrequisite ones are removed until none is left."""
         info: Mapping[int, Sequence[int]] = {d: self.structure.past[d] for d in self.structure.past}
         while True:
             scopes = requisite(
@@ -176,7 +176,7 @@ class Search:
     def _scopes(self) -> dict[int, tuple[int, ...]]:
         return {d: rule.scope for d, rule in self.settled.items()}
 
-    def coin(self, decision: int) -> Rule:
+    def uniform(self, decision: int) -> Rule:
         size = self.structure.sizes[decision]
         return Rule((), np.full(size, 1.0 / size))
 
@@ -190,7 +190,7 @@ class Search:
 
     # -- the rest ---------------------------------------------------------------------------------------------
     def _all_of_few(self) -> tuple[float, dict[int, Rule], int] | None:
-        """Every combination of policies of all but one decision, which responds best to them; none if they are many."""
+        """Every combination of policies of all but one decision, which responds best; None if they are too many."""
         info = self._requisite()
         counts = {d: self._n_rules(d, info[d]) for d in self.open}
         last = max(self.open, key=lambda d: counts[d])
@@ -230,12 +230,12 @@ class Search:
             yield one_option(decision, tuple(scope), np.array(options).reshape(allowed.shape[:-1]), rows.shape[1])
 
     def _best_of(self, starts: int) -> tuple[float, dict[int, Rule], int]:
-        """Each policy in turn becomes the best response to the others until none improves, from several starts."""
+        """Single policy updating from several starts: each policy in turn becomes the best response to the others."""
         generator = np.random.default_rng(_SEED)
         info = self._requisite()
         ends: list[tuple[float, dict[int, Rule]]] = []
         for start in range(starts):
-            rules = {d: self.coin(d) if start == 0 else self._drawn(d, info[d], generator) for d in self.open}
+            rules = {d: self.uniform(d) if start == 0 else self._drawn(d, info[d], generator) for d in self.open}
             ends.append(self.improved(rules))
         best = max(ends, key=lambda each: each[0])
         return *best, sum(utility >= best[0] - _BETTER * self._size for utility, _ in ends)
@@ -260,7 +260,7 @@ class Search:
         return reached, rules
 
     def finished(self, rules: Mapping[int, Rule]) -> Outcome:
-        """The choices of the open decisions, each the best response to the others as they are then."""
+        """The choices of the open decisions, each the best response to the current policies of the others."""
         every = {**self.settled, **rules}
         for decision in reversed(self.open):
             response = self.respond(decision, {d: rule for d, rule in every.items() if d != decision})
@@ -278,7 +278,7 @@ class Search:
         return Proof(False, reason, bound, starts, n_reached)
 
     def _bound(self, full_past: Mapping[int, tuple[int, ...]]) -> float | None:
-        """The utility if nothing were forgotten; none where that is too large to be solved."""
+        """The utility under perfect recall; None where that is too large to be solved."""
         remembering = replace(self.structure, past=full_past)
         given = {d: rule for d, rule in self.settled.items() if d not in self.choices}
         respond = self.respond.with_past(remembering)

@@ -1,4 +1,4 @@
-"""Which decision comes first, what each may know, and which of it matters."""
+"""The order of decisions, their pasts, and the requisite part of these."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def decision_order(
     names: Sequence[str],
     apart: Iterable[int] = (),
 ) -> tuple[int, ...]:
-    """The decisions from first to last; each must be reached from those before it, or their order is open.
+    """The decisions from first to last; each must depend on those before it, or their order is undetermined.
 
-    Two decisions that are made `apart`, each on what it knows alone, need no order.
+    Two decisions that are made `apart`, each without memory of others, need no order.
 
     >>> decision_order([[], [0], [1]], [0, 1, 2], [2, 0], ["test", "report", "drill"])
     (0, 2)
@@ -42,7 +42,7 @@ def decision_order(
 def _unordered(
     parents: Parents, order: Sequence[int], decisions: Sequence[int], *, any_pair: bool
 ) -> Iterator[tuple[int, int]]:
-    """Neighbours, or any pair, of which the second does not depend on the first."""
+    """Successive decisions, or any pair, of which the second does not depend on the first."""
     if any_pair:
         above = {d: ancestors_of(parents, [d]) for d in decisions[1:]}
         yield from ((first, second) for first, second in combinations(decisions, 2) if first not in above[second])
@@ -57,9 +57,9 @@ def _unordered(
 
 
 class Pasts(Mapping[int, tuple[int, ...]]):
-    """For each decision all that is known then: what it knows, earlier decisions and what they knew.
+    """The past of each decision under perfect recall: what it knows, earlier decisions and what they knew.
 
-    Nothing is forgotten, so that it is enough to keep what is new to each.
+    As nothing is forgotten, it is enough to keep the newly observed nodes of each.
 
     >>> dict(Pasts({0: [], 2: [1, 0]}))
     {0: (), 2: (0, 1)}
@@ -89,11 +89,11 @@ class Pasts(Mapping[int, tuple[int, ...]]):
         return decision in self._rank
 
     def at(self, decision: int) -> Container[int]:
-        """What is known then, without listing it."""
+        """The past of a decision, without listing it."""
         return _KnownAt(self._since, self._rank[decision])
 
     def without(self, decisions: Container[int]) -> Pasts:
-        """For the other decisions, who still know what these knew and chose."""
+        """The pasts of the other decisions, which still know what these knew and chose."""
         observed: dict[int, list[int]] = {}
         waiting: list[int] = []
         for decision, nodes in self.newly_observed.items():
@@ -114,12 +114,12 @@ class _KnownAt(Container[int]):
 
 
 def known_at(past: Mapping[int, tuple[int, ...]], decision: int) -> Container[int]:
-    """What is known at a decision, to look nodes up in."""
+    """The past of a decision, to look nodes up in."""
     return past.at(decision) if isinstance(past, Pasts) else frozenset(past[decision])
 
 
 def newly_observed(past: Mapping[int, tuple[int, ...]]) -> dict[int, list[int]]:
-    """For each decision what none before it knew.
+    """For each decision the nodes that no decision before it knew.
 
     >>> newly_observed({2: (0, 1), 4: (1, 3)})
     {2: [0, 1], 4: [3]}
@@ -144,9 +144,9 @@ def of_open(past: Mapping[int, tuple[int, ...]], settled: Container[int]) -> Map
 def pasts(
     parents: Parents, decisions: Sequence[int], forgets: Mapping[int, Iterable[int] | None] | None = None
 ) -> Mapping[int, tuple[int, ...]]:
-    """For each decision all that is known then: what it knows, and what the decisions just before it knew and chose.
+    """The past of each decision: what it knows, and what the decisions just before it knew and chose.
 
-    What a decision forgets (None: everything) is not known to those that follow either, unless they observe it again.
+    Later decisions do not know either what a decision forgets (None: everything), unless they observe it again.
 
     >>> dict(pasts([[], [0], [1], []], [0, 2]))
     {0: (), 2: (0, 1)}
@@ -166,7 +166,7 @@ def pasts(
 def memories(
     parents: Parents, decisions: Sequence[int], forgets: Mapping[int, Iterable[int] | None]
 ) -> dict[int, set[int]]:
-    """For each decision what it could remember: all that the decisions just before it knew, and what they chose."""
+    """For each decision the nodes that it could remember: what the decisions just before it knew and chose."""
     above = {d: ancestors_of(parents, [d]) & set(decisions) - {d} for d in decisions}
     past: dict[int, set[int]] = {}
     known: dict[int, set[int]] = {}
@@ -189,13 +189,12 @@ def requisite(
     forced: Mapping[int, Sequence[int]] | None = None,
     coupled: bool = False,
 ) -> dict[int, tuple[int, ...]]:
-    """For each decision the part of its past that can matter, whatever the tables (Nielsen and Jensen 1999).
+    """For each decision the requisite part of its past: what can matter under any tables (Nielsen and Jensen 1999).
 
-    From the last decision to the first: what a ball sent from the utilities that the decision can still change never
-    touches, given all that is known, is d-separated from them. `known` nodes are evidence, `given` decisions follow a
-    policy of their own with these arguments; what restricts the options is `forced` to matter. Where
-    utilities are `coupled`, those that a decision cannot change are seen as evidence: what they share with the others
-    matters too.
+    From the last decision to the first, by the Bayes-ball algorithm: known nodes that a ball from the utilities that
+    the decision can change does not touch are d-separated from them. `known` nodes are evidence, `given` decisions
+    follow a policy with these arguments; nodes that restrict the options are `forced` to be requisite. Where utilities
+    are `coupled`, those that a decision cannot change count as evidence: what they share with the others matters too.
 
     >>> requisite([[], [0], [], []], {2: (1, 3)}, [[0, 2]])   # a test of node 0 matters, node 3 does not
     {2: (1,)}
@@ -212,10 +211,10 @@ def requisite(
         known = set(past[decision]) - evidence
         fixed_gains = set(range(len(parents), len(graph))).difference(targets) if coupled else set()
         touched = bayes_ball(graph, below, targets, {*known, decision, *evidence, *fixed_gains})
-        matters = sorted(known & touched.union((forced or {}).get(decision, ())))
-        for idle in set(graph[decision]).difference(matters):
-            below[idle].remove(decision)
-        graph[decision] = matters
+        needed = sorted(known & touched.union((forced or {}).get(decision, ())))
+        for redundant in set(graph[decision]).difference(needed):
+            below[redundant].remove(decision)
+        graph[decision] = needed
         scopes[decision] = tuple(graph[decision])
     return dict(reversed(scopes.items()))
 
@@ -227,7 +226,7 @@ def _with_policies(
     evidence: set[int],
     fixed: Mapping[int, Sequence[int]],
 ) -> list[list[int]]:
-    """The parents of all nodes and then of the utilities; decisions depend on what their policies are given."""
+    """The parents of all nodes and then of the utilities; those of a decision are the arguments of its policy."""
     graph = [*(list(above) for above in parents), *(list(above) for above in utilities)]
     for decision in {**info, **fixed}:
         graph[decision] = [] if decision in evidence else list(fixed.get(decision, info.get(decision, ())))
@@ -243,10 +242,10 @@ def relevant_decisions(
     given: Mapping[int, Sequence[int]] | None = None,
     coupled: bool = False,
 ) -> dict[int, set[int]]:
-    """For each open decision the other open ones whose policies its own best policy may depend on.
+    """For each open decision the strategically relevant ones: its best policy may depend on theirs.
 
-    The policy of another decision is a hidden parent of it; it matters if a ball from the utilities that the
-    decision can change gets there, given what the decision knows and its option (Koller and Milch 2003).
+    The policy of another decision is a hidden parent of it; it is relevant if a Bayes ball from the utilities that the
+    decision can change reaches it, given what the decision knows and its option (Koller and Milch 2003).
 
     >>> relevant_decisions([[], [], []], {1: (0,), 2: (0,)}, [[0, 1, 2]])   # two that must agree, and do not remember
     {1: {2}, 2: {1}}

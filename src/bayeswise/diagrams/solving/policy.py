@@ -1,4 +1,4 @@
-"""What a decision does in each case of what it knows."""
+"""The policy of a decision: its option, or probabilities of options, for each case of what it knows."""
 
 from __future__ import annotations
 
@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Policy(Tabular):
-    """P(option | case) of one decision; of an optimal one only the past that matters is an argument."""
+    """P(option | case) of one decision; the arguments of an optimal one are its requisite past."""
 
     decision: str
     options: tuple[Label, ...]
     knows: tuple[str, ...]
     states: tuple[Vocabulary, ...]  # of what is known
     table: FloatArray  # (n_cases, n_options) probabilities; the last known node changes fastest
-    expected: FloatArray | None = None  # (n_cases, n_options) expected utility from here on; none if it was given
-    possible: BoolArray | None = None  # (n_cases,) whether a case can come about at all
+    expected: FloatArray | None = None  # (n_cases, n_options) expected utility from here on; None if it was given
+    possible: BoolArray | None = None  # (n_cases,) whether a case is possible at all
     best: BoolArray | None = None  # (n_cases, n_options) which options are as good as the chosen one
-    reached: FloatArray | None = None  # (n_cases,) how probable a case is if all policies are followed
-    allowed: BoolArray | None = None  # (n_cases, n_options) which options there are; none if nothing is forbidden
+    reached: FloatArray | None = None  # (n_cases,) the probability of a case under all policies
+    allowed: BoolArray | None = None  # (n_cases, n_options) which options are allowed; None if nothing is forbidden
 
     def option(self, known: Mapping[str, Any] | None = None) -> Label:
-        """The option for one case; nodes that do not matter may be named too."""
+        """The option for one case; nodes that are not arguments may be named too."""
         place = 0
         for name, levels in zip(self.knows, self.states, strict=True):
             if name not in (known or {}):
@@ -52,7 +52,7 @@ class Policy(Tabular):
 
     @property
     def is_certain(self) -> bool:
-        """Whether every case has one option."""
+        """Whether the policy is deterministic."""
         return bool((self.table.max(axis=1) == 1.0).all())
 
     def cases(self) -> Iterator[tuple[Label, ...]]:
@@ -60,7 +60,7 @@ class Policy(Tabular):
         return product(*self.states)
 
     def in_words(self) -> str:
-        """Which option when; cases of probability 0 are left out."""
+        """The policy as a sentence; cases of probability 0 are left out."""
         if not self.is_certain:
             return self._chances_in_words()
         kept = self._happens()
@@ -75,8 +75,8 @@ class Policy(Tabular):
     def softmax(self, temperature: float) -> Policy:
         """P(option | case) proportional to exp(utility of the option / temperature), over the options that are allowed.
 
-        Near 0 it is the best option, of equal ones each alike; far above the differences of utilities every option is
-        equally probable. Errors are rare where they are costly.
+        Near 0 it is the best option, equal ones being equally probable; far above the differences of utilities every
+        option is equally probable. Mistakes are rare where they are costly.
         """
         if not is_number(temperature) or not (math.isfinite(temperature) and temperature > 0.0):
             raise ParameterError(
@@ -119,10 +119,10 @@ class Policy(Tabular):
         return f" (a tie in {n_tied} of {len(n_best)} cases)" if n_tied else ""
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """One line for each possible case: what is known, the option, others as good, what each leads to.
+        """One row for each possible case: what is known, the option, others as good, and the utility of each.
 
-        Of a policy that chooses by chance it is the most probable option, and P(...) has the probabilities. The utility
-        of an option that is forbidden in a case is None.
+        Of a stochastic policy it is the most probable option, and P(...) has the probabilities. The utility of an
+        option that is forbidden in a case is None.
         """
         rows = list(range(len(self.table))) if self.possible is None else np.flatnonzero(self.possible).tolist()
         cases = list(self.cases())
@@ -153,7 +153,7 @@ class Policy(Tabular):
 
 
 def given_policy(diagram: InfluenceDiagram, decision: str, rule: Any, *, knows: Sequence[str] | None = None) -> Policy:
-    """A custom policy: an option, a table by what the decision knows or by other nodes known then, a `Policy`."""
+    """A given policy: an option, a table by what the decision knows or by other nodes of its past, or a `Policy`."""
     diagram.decision_place(decision)
     if isinstance(rule, Policy):
         return _fitting(diagram, decision, rule)
@@ -180,11 +180,11 @@ def _fitting(diagram: InfluenceDiagram, name: str, rule: Policy) -> Policy:
         if states.labels != diagram.states(node):
             raise ParameterError(f"the policy of {name!r} knows other states of {node!r}", fix="make it again")
     _refuse_forbidden(diagram, rule)
-    return replace(rule, expected=None, possible=None, best=None, reached=None)  # it is followed, not chosen
+    return replace(rule, expected=None, possible=None, best=None, reached=None)  # it is given, not optimised
 
 
 def _refuse_forbidden(diagram: InfluenceDiagram, policy: Policy) -> None:
-    """A policy must not take a forbidden option, be it with a small probability; cases that cannot be do not count."""
+    """Refuse a policy that takes a forbidden option with any probability, except in impossible cases."""
     masked = diagram.allowed(policy.decision)
     if masked is None:
         return
@@ -193,7 +193,7 @@ def _refuse_forbidden(diagram: InfluenceDiagram, policy: Policy) -> None:
     taken = policy.table.reshape([*(sizes[node] for node in policy.knows), -1]) > 0.0
     if policy.possible is not None:
         taken = taken & policy.possible.reshape([*(sizes[node] for node in policy.knows), 1])
-    wrong = lined_up(taken, policy.knows, names) & ~lined_up(masked.mask, masked.knows, names)
+    wrong = broadcastable(taken, policy.knows, names) & ~broadcastable(masked.mask, masked.knows, names)
     places = np.argwhere(wrong)
     if len(places):
         *codes, option = places[0].tolist()
@@ -207,7 +207,7 @@ def _refuse_forbidden(diagram: InfluenceDiagram, policy: Policy) -> None:
         )
 
 
-def lined_up(table: Any, own: Sequence[str], names: Sequence[str]) -> Any:
+def broadcastable(table: Any, own: Sequence[str], names: Sequence[str]) -> Any:
     """A table (own nodes ..., n_options) with an axis for each of the names, missing ones of length one."""
     order = sorted(range(len(own)), key=lambda k: names.index(own[k]))
     turned = table.transpose(*order, -1)
@@ -232,7 +232,7 @@ _TRIED = 4  # up to this many variables every order is tried
 
 
 def in_words(known: Sequence[tuple[str, Sequence[Label]]], options: Sequence[Label], cases: Cases) -> str:
-    """One sentence for the cases that are given; others may go either way.
+    """One sentence for the given cases; others do not matter.
 
     >>> report = ("report", ["closed", "open", "diffuse"])
     >>> in_words([report], ["yes", "no"], {(0,): 0, (1,): 0, (2,): 1})
@@ -248,7 +248,7 @@ def in_words(known: Sequence[tuple[str, Sequence[Label]]], options: Sequence[Lab
 
 
 def _tree(cases: Cases, variables: list[int]) -> Tree:
-    """An option where all cases agree, else a split by the variable that leaves the fewest options to name."""
+    """An option where all cases agree, else the split that gives the smallest tree."""
     chosen = set(cases.values())
     if len(chosen) == 1:
         return chosen.pop()
@@ -283,7 +283,7 @@ def _text(tree: Tree, known: Sequence[tuple[str, Sequence[Label]]], options: Seq
     v, groups = tree
     name, states = known[v]
     if all(isinstance(below, int) for _, below in groups):
-        last = _said_last(groups)
+        last = _else_group(groups)
         parts = [
             f"{_text(below, known, options, True)} if {shown(name)} is {_either([states[s] for s in codes])}"
             for k, (codes, below) in enumerate(groups)
@@ -297,8 +297,8 @@ def _text(tree: Tree, known: Sequence[tuple[str, Sequence[Label]]], options: Seq
     return f"({'; '.join(parts)})" if inside else "; ".join(parts)
 
 
-def _said_last(groups: Sequence[tuple[tuple[int, ...], Tree]]) -> int:
-    """'Else' needs no states: it is the last option while the lists of the others are short, else the longest list."""
+def _else_group(groups: Sequence[tuple[tuple[int, ...], Tree]]) -> int:
+    """The group for 'else': the last option while the lists of the others are short, else the longest list."""
     last = max(range(len(groups)), key=lambda k: str(groups[k][1]).zfill(9))
     if sum(len(codes) for codes, _ in groups) - len(groups[last][0]) <= _SHORT:
         return last
@@ -311,7 +311,7 @@ def _either(labels: Sequence[Label]) -> str:
 
 
 def mixed(policies: Sequence[Policy], weights: Sequence[float]) -> Policy:
-    """A policy of one decision that follows each of these with its probability, drawn independently in each case."""
+    """A stochastic policy that follows each of these with its probability, drawn independently in each case."""
     shares = np.asarray(weights, dtype=np.float64)
     if len(policies) == 0 or shares.shape != (len(policies),):
         raise ParameterError(f"there are {len(policies)} policies and {shares.size} weights", fix="give one for each")
@@ -329,5 +329,5 @@ def mixed(policies: Sequence[Policy], weights: Sequence[float]) -> Policy:
     total = np.zeros([*sizes, len(first.options)])
     for share, each in zip(shares / shares.sum(), policies, strict=True):
         table = each.table.reshape([*(len(levels) for levels in each.states), len(first.options)])
-        total += share * lined_up(table, each.knows, knows)
+        total += share * broadcastable(table, each.knows, knows)
     return Policy(first.decision, first.options, knows, tuple(states.values()), total.reshape(-1, len(first.options)))

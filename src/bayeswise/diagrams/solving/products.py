@@ -1,8 +1,8 @@
 """Best responses where utilities multiply: exponential utility of their sum.
 
-exp(-(u1 + u2) / R) = exp(-u1 / R) exp(-u2 / R), so each utility is one more factor beside the probabilities, and the
-sum of products over all that is not known is what the options are compared by. Factors are scaled to at most 1, so that
-nothing overflows; everything is positive, so that nothing cancels.
+exp(-(u1 + u2) / R) = exp(-u1 / R) exp(-u2 / R), so each utility is a factor like the probabilities, and options are
+compared by the sum of products over all unknown nodes. Factors are scaled to at most 1, so that nothing overflows;
+everything is positive, so that nothing cancels.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.directed_graph import ancestors_of, children_of, descendants_of
 from bayeswise.foundation.errors import TooLargeError
 
-_WIDEST = 500.0  # tolerances: exp(-500) times small probabilities is still a double
+_WIDEST = 500.0  # tolerances: exp(-500) times small probabilities does not underflow
 
 
 @dataclass(frozen=True)
-class _Question:
+class _Comparison:
     """The plans that compare the options of a decision: with all factors, and with those that it cannot change."""
 
     knows: tuple[int, ...]
@@ -67,27 +67,27 @@ class ProductResponses:
             node: at_evidence(table, sorted([*structure.parents[node], node]), seen)
             for node, table in numbers.chances.items()
         }
-        self._questions: dict[object, _Question] = {}
+        self._comparisons: dict[object, _Comparison] = {}
         self._log_evidence: float | None = None
 
     def with_past(self, structure: Structure) -> ProductResponses:
-        """The same for decisions that know more."""
+        """The same for decisions with another past."""
         return ProductResponses(structure, self._numbers, self._seen, self._tolerance)
 
     def __call__(self, decision: int | None, rules: Mapping[int, Rule]) -> Outcome:
         """The best options, and the certainty equivalent of all utilities."""
         key = (decision, tuple(sorted((d, rule.scope) for d, rule in rules.items())))
-        if key not in self._questions:
-            self._questions[key] = self._question(decision, {d: rule.scope for d, rule in rules.items()})
-        question = self._questions[key]
-        whole, log_whole = self._run(question.whole, rules)
-        rest, log_rest = self._run(question.rest, rules)
+        if key not in self._comparisons:
+            self._comparisons[key] = self._comparison(decision, {d: rule.scope for d, rule in rules.items()})
+        plans = self._comparisons[key]
+        whole, log_whole = self._run(plans.whole, rules)
+        rest, log_rest = self._run(plans.rest, rules)
         log_evidence = self._evidence(rules)
         choices: dict[int, Choice] = {}
         if decision is not None:
-            place = sum(v < decision for v in question.knows)
+            place = sum(v < decision for v in plans.knows)
             whole, rest = np.moveaxis(whole, place, -1), np.moveaxis(rest, place, -1)  # (..., n_options)
-            choice = self._choice(decision, question, whole, rest, log_whole - log_rest)
+            choice = self._choice(decision, plans, whole, rest, log_whole - log_rest)
             choices[decision] = choice
             whole = np.take_along_axis(whole, choice.option[..., None], axis=-1)
         total = float(whole.sum())
@@ -95,38 +95,38 @@ class ProductResponses:
         return Outcome(choices, float(self._in_money(math.fsum(self._references), log_mean)), log_evidence)
 
     def _in_money(self, reference: float, log_mean: FloatArray | float) -> FloatArray:
-        """The certainty equivalent; what is left of 0 by rounding is 0."""
+        """The certainty equivalent; 0 where only rounding error is left."""
         moved = self._tolerance * np.asarray(log_mean)
         found = reference - moved
         return np.where(np.abs(found) <= 4e-16 * (abs(reference) + np.abs(moved)), 0.0, found)
 
     def _choice(
-        self, decision: int, question: _Question, whole: FloatArray, rest: FloatArray, log_ratio: float
+        self, decision: int, plans: _Comparison, whole: FloatArray, rest: FloatArray, log_ratio: float
     ) -> Choice:
-        """Certainty equivalents of what the decision can change, given what it knows."""
+        """Certainty equivalents of the utilities that the decision can change, given what it knows."""
         possible = np.asarray((rest > 0.0).any(axis=-1))
         happens = (whole > 0.0) & (rest > 0.0)
         log_mean = np.where(happens, _log(whole, happens) - _log(rest, happens) + log_ratio, 0.0)
-        reference = math.fsum(self._references[k] for k in question.changed)
+        reference = math.fsum(self._references[k] for k in plans.changed)
         expected = np.where(happens, self._in_money(reference, log_mean), 0.0)
         scope = self._structure.allowed.get(decision)
         compared, allowed = expected, None
         if scope is not None:
-            narrow = spread_allowed(self._numbers.allowed[decision], scope, question.knows, self._seen)
+            narrow = spread_allowed(self._numbers.allowed[decision], scope, plans.knows, self._seen)
             allowed = np.broadcast_to(narrow, expected.shape)
             compared = np.where(allowed, expected, -np.inf)
         largest_log = np.abs(_log(whole, happens)) + np.abs(_log(rest, happens)) + 1.0
         near = TIE * (abs(self._tolerance) * largest_log + np.abs(expected) + abs(reference))
         best = near_best(compared, near)
-        return Choice(decision, question.knows, np.asarray(best.argmax(axis=-1)), expected, possible, best, allowed)
+        return Choice(decision, plans.knows, np.asarray(best.argmax(axis=-1)), expected, possible, best, allowed)
 
     # -- plans ------------------------------------------------------------------------------------------------
-    def _question(self, decision: int | None, scopes: Mapping[int, Sequence[int]]) -> _Question:
+    def _comparison(self, decision: int | None, scopes: Mapping[int, Sequence[int]]) -> _Comparison:
         structure = self._structure
         graph = [list(scopes.get(node, above)) for node, above in enumerate(structure.parents)]
         every = frozenset(range(len(structure.utilities)))
         if decision is None:
-            return _Question((), every, self._plan(graph, [], every, None), self._plan(graph, [], frozenset(), None))
+            return _Comparison((), every, self._plan(graph, [], every, None), self._plan(graph, [], frozenset(), None))
         knows = requisite(
             structure.parents,
             {decision: structure.past[decision]},
@@ -140,7 +140,7 @@ class ProductResponses:
         changed = frozenset(k for k, scope in enumerate(structure.utilities) if not below.isdisjoint(scope))
         keep = [*knows, decision]
         whole = self._plan(graph, keep, every, decision)
-        return _Question(knows, changed, whole, self._plan(graph, keep, every - changed, decision))
+        return _Comparison(knows, changed, whole, self._plan(graph, keep, every - changed, decision))
 
     def _plan(
         self, graph: list[list[int]], keep: Sequence[int], factors: frozenset[int], decision: int | None
@@ -182,10 +182,10 @@ class ProductResponses:
         if not self._seen:
             return 0.0
         key = tuple(sorted((d, rule.scope) for d, rule in rules.items()))
-        if ("evidence", key) not in self._questions:
+        if ("evidence", key) not in self._comparisons:
             scopes = {d: rule.scope for d, rule in rules.items()}
-            self._questions["evidence", key] = self._question(None, scopes)
-        probability, log_scale = self._run(self._questions["evidence", key].rest, rules)
+            self._comparisons["evidence", key] = self._comparison(None, scopes)
+        probability, log_scale = self._run(self._comparisons["evidence", key].rest, rules)
         total = float(probability)
         return math.log(total) + log_scale if total > 0.0 else -math.inf
 

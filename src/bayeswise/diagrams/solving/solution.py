@@ -1,4 +1,4 @@
-"""The answer: policies, the utility that they lead to, and everything that follows if they are followed."""
+"""A solution: policies, their expected utility, and all beliefs and outcomes under them."""
 
 from __future__ import annotations
 
@@ -34,43 +34,43 @@ _ROUNDING = 1e-13  # of two sums whose difference is then 0
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Policies by decision, the expected utility, and what was known."""
+    """Policies by decision, their expected utility, and the evidence."""
 
     diagram: InfluenceDiagram
     evidence: dict[str, Label]
     outcome: Outcome
-    given: Mapping[str, Policy]  # those that were followed and not chosen
-    proof: Proof = EXACT  # whether no policies are better
+    given: Mapping[str, Policy]  # those that were given and not optimised
+    proof: Proof = EXACT  # whether the policies are optimal
 
     @property
     def utility(self) -> float:
-        """What is gained on average; with an attitude to risk, the sure sum that is worth as much."""
+        """The expected utility; with an attitude to risk, the certainty equivalent."""
         return self.outcome.utility
 
     @property
     def certainty_equivalent(self) -> float:
-        """The sure sum that is worth as much; without an attitude to risk it is the mean."""
+        """The sure amount with the same utility; without an attitude to risk it is the mean."""
         return self.utility
 
     @cached_property
     def expected_value(self) -> float:
-        """The mean of what is gained, whatever the attitude to risk."""
+        """The mean of the sum of utilities, whatever the attitude to risk."""
         return self.utility if self.diagram.attitude is None else math.fsum(self.parts.values())
 
     @property
     def risk_premium(self) -> float:
-        """What one would give of the mean to be rid of the risk."""
+        """The expected value minus the certainty equivalent."""
         premium = self.expected_value - self.utility
         return 0.0 if abs(premium) <= _ROUNDING * max(abs(self.expected_value), abs(self.utility)) else premium
 
     @property
     def bounds(self) -> tuple[float, float | None]:
-        """The utility, and what no policies exceed: the same where it is proven, None where it is not known."""
+        """The utility, and an upper bound: the same where it is proven optimal, None where it is not known."""
         return self.utility, self.utility if self.proof.is_optimal else self.proof.bound
 
     @property
     def optimality_gap(self) -> float | None:
-        """By how much other policies can be better at most; None where it is not known."""
+        """The upper bound minus the utility; None where it is not known."""
         lower, upper = self.bounds
         return None if upper is None else max(0.0, upper - lower)
 
@@ -86,7 +86,7 @@ class Solution:
         return {name: self._with_possible(policy) for name, policy in found.items()}
 
     def _with_possible(self, policy: Policy) -> Policy:
-        """Whether each case can come about, whatever is done before."""
+        """The policy with the cases that are possible under any earlier decisions."""
         if policy.possible is None or not policy.knows:
             return policy
         if len(policy.knows) == 1:
@@ -97,7 +97,7 @@ class Solution:
 
     @cached_property
     def _open_network(self) -> BeliefNetwork:
-        """The network in which decisions are uniform, but for those that are made or follow a given policy."""
+        """The network in which decisions are uniform, except for those that are made or follow a given policy."""
         made = [name for name in self.diagram.decisions if name in self.evidence]
         if not made and not self.given:
             return self.diagram.network
@@ -109,7 +109,7 @@ class Solution:
 
     @property
     def expected_cost(self) -> float:
-        """The utility with its sign turned."""
+        """Minus the utility."""
         return 0.0 - self.utility
 
     @cached_property
@@ -123,7 +123,7 @@ class Solution:
         return {name: state for name, state in self.evidence.items() if name in self.diagram.chances}
 
     def query(self, nodes: str | Iterable[str], evidence: Mapping[str, Any] | None = None) -> Distribution:
-        """P(nodes | evidence) if the policies are followed; decisions may be queried and observed too."""
+        """P(nodes | evidence) under the policies; decisions may be queried and observed too."""
         return self.network.query(nodes, {**self._findings, **(evidence or {})})
 
     @cached_property
@@ -136,7 +136,7 @@ class Solution:
 
     @cached_property
     def attributes(self) -> AttributeOutcomes:
-        """What the policies lead to in each attribute, in its own unit, and what that adds to the expected value."""
+        """The expected outcome in each attribute, in its own unit, and its contribution to the expected value."""
         weighing = self.diagram._weighing
         outcome, contribution = [], []
         for name in weighing.attributes:
@@ -148,7 +148,7 @@ class Solution:
 
     @cached_property
     def mean_size(self) -> float:
-        """sum E|utility|: what rounding errors of the expected utility are in proportion to."""
+        """sum E|utility|, to which rounding errors of the expected utility are proportional."""
         sizes = (np.abs(self.diagram.utility(name)) for name in self.diagram.utilities)
         joints = (self._joint(self.diagram.parents(name)) for name in self.diagram.utilities)
         return sum(float((joint * size).sum()) for joint, size in zip(joints, sizes, strict=True))
@@ -160,7 +160,7 @@ class Solution:
 
     @cached_property
     def _marginals(self) -> Mapping[str, Distribution]:
-        """Of all nodes at once, so that long sequences of decisions take no query each."""
+        """All marginals at once, so that long sequences of decisions need no query for each."""
         return self.network.marginals(self._findings)
 
     def policy(self, decision: str) -> Policy:
@@ -175,7 +175,7 @@ class Solution:
         return {name: policy.softmax(temperature) for name, policy in chosen.items()}
 
     def options(self, decision: str) -> dict[Label, float]:
-        """The expected utility if an option were taken wherever it is allowed, all other decisions at their best."""
+        """The expected utility of taking each option wherever it is allowed, all other decisions being optimal."""
         self.diagram.decision_place(decision)
         if decision in self.evidence:
             raise ParameterError(f"the decision {decision!r} is made already", fix="leave it out of the evidence")
@@ -188,19 +188,19 @@ class Solution:
         }
 
     def scenarios(self, nodes: Iterable[str] | None = None) -> Scenarios:
-        """Every way things can go, with its probability and what it gains; they add up to the utility."""
+        """Every possible path, with its probability and utility; they add up to the expected utility."""
         from bayeswise.diagrams.analysis.risk import scenarios
 
         return scenarios(self, nodes)
 
     def risk(self) -> RiskProfile:
-        """The distribution of the utility, and the probability of a loss."""
+        """The risk profile: the distribution of the utility, with the probability of a loss."""
         from bayeswise.diagrams.analysis.risk import risk_profile
 
         return risk_profile(self)
 
     def picture(self, *, title: str = "") -> Picture:
-        """The diagram with beliefs, options and utilities as they are if the policies are followed."""
+        """The diagram with beliefs, options and utilities under the policies."""
         return self.diagram.picture(self, title=title)
 
     def plot(self, ax: Any = None, *, title: str = "") -> GraphDisplay:
@@ -224,7 +224,7 @@ class Solution:
             return {name: [json_value(cell) for cell in column] for name, column in columns.items()}
 
         attitude = self.diagram.attitude
-        felt = {
+        of_risk = {
             "attitude": attitude.fields() if attitude else None,
             "certainty_equivalent": self.utility,
             "expected_value": self.expected_value,
@@ -233,7 +233,7 @@ class Solution:
         return {
             "expected_utility": float(attitude.utility(self.utility)) if attitude else self.utility,
             "expected_cost": self.expected_cost,
-            **(felt if attitude else {}),
+            **(of_risk if attitude else {}),
             "evidence": {name: json_value(state) for name, state in self.evidence.items()},
             "policies": {
                 name: {
@@ -287,7 +287,7 @@ def policies_of(diagram: InfluenceDiagram, outcome: Outcome, given: Mapping[str,
 
 
 def _policy_of(diagram: InfluenceDiagram, name: str, choice: Choice) -> Policy:
-    """What is known in the order in which it becomes known."""
+    """The policy of a choice, its arguments in the order of observation."""
     order = sorted(range(len(choice.knows)), key=lambda k: diagram.ranks[choice.knows[k]])
     knows, with_option = [choice.knows[k] for k in order], [*order, len(order)]
     options = diagram.states(name)
@@ -309,7 +309,7 @@ def _policy_of(diagram: InfluenceDiagram, name: str, choice: Choice) -> Policy:
 def network_under(
     diagram: InfluenceDiagram, policies: Mapping[str, Policy], evidence: Mapping[str, Label]
 ) -> BeliefNetwork:
-    """The network with each decision's policy as its table; a decision that is made has one state, others are open."""
+    """The network with policies as tables of decisions; a decision in the evidence is certain, others are uniform."""
     nodes = []
     for name in diagram.names:
         if name in policies:
@@ -325,19 +325,19 @@ def network_under(
 
 @dataclass(frozen=True, eq=False)
 class Comparison(Tabular):
-    """What given policies lead to beside the best ones."""
+    """The outcome of given policies beside that of the best ones."""
 
     given: Solution
     best: Solution
 
     @property
     def utility(self) -> float:
-        """What the given policies lead to."""
+        """The utility of the given policies."""
         return self.given.utility
 
     @property
     def regret(self) -> float:
-        """How much less that is than what the best policies lead to."""
+        """How much less that is than the utility of the best policies."""
         return max(0.0, self.best.utility - self.given.utility)
 
     def to_columns(self) -> dict[str, list[Any]]:

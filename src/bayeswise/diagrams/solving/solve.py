@@ -1,4 +1,4 @@
-"""From a diagram to its solution: arguments are checked, and the solver that fits the diagram is run."""
+"""From a diagram to its solution: arguments are checked, and the solver that fits is run."""
 
 from __future__ import annotations
 
@@ -37,15 +37,15 @@ def solve(
     recall: int | None = None,
     exact: bool = False,
 ) -> Solution:
-    """The best policy of each decision given what is known already; decisions in `policies` follow these.
+    """The optimal policy of each decision given the evidence; decisions in `policies` follow these.
 
     Evidence may be about chance nodes that no open decision can change, and about decisions that are made. Where
-    decisions forget, the best policies may have to be searched for, from `starts` starts; `proof` is what is proven.
-    Where the best policies need tables that are too large, decisions recall what became known from `recall`
-    decisions before them on (as many as fit), and `bounds` has what these policies lead to and what no policies
-    exceed; `exact` refuses instead.
+    decisions forget, policies may have to be searched for, from `starts` starts; `proof` says whether they are proven
+    optimal. Where optimal policies need tables that are too large, decisions recall what became known from `recall`
+    decisions before them on (as many as fit), and `bounds` has the utility of these policies and an upper bound;
+    `exact` refuses instead.
 
-    Plans are made once for each kind of question and kept with the diagram.
+    Plans are made once for each set of evidence nodes and given policies, and cached with the diagram.
     """
     _refuse_recall(diagram, recall, exact)
     whole_number(starts, "starts")
@@ -62,7 +62,7 @@ def solve(
     outcome, proof = _best(diagram, codes, given, starts, recall, exact)
     seen = {name: diagram.states(name)[code] for name, code in codes.items()}
     if outcome.log_evidence == -math.inf:
-        _explain_conflict(diagram, policies_of(diagram, outcome, given), seen)
+        _raise_impossible(diagram, policies_of(diagram, outcome, given), seen)
     return Solution(diagram, seen, outcome, given, proof)
 
 
@@ -74,7 +74,7 @@ def _best(
     recall: int | None,
     exact: bool,
 ) -> tuple[Outcome, Proof]:
-    """The best policies, and whether they are proven to be."""
+    """The best policies, and whether they are proven optimal."""
     attitude = diagram.attitude
     if isinstance(attitude, PiecewiseLinear):
         outcome, proof = _best(diagram.with_utility_of_sum, codes, given, starts, recall, exact)
@@ -94,7 +94,7 @@ def _best(
         for name, policy in given.items()
     }
     if remembers_all:
-        bounds = Bounds(structure, told_to_decisions(diagram), seen, rules)
+        bounds = Bounds(structure, observed_by_decisions(diagram), seen, rules)
         if recall is not None:
             if not bounds.fits(recall, LARGEST_STEP):
                 raise recalls_too_much(recall, bounds.chosen_recall())
@@ -128,7 +128,7 @@ def _refuse_recall(diagram: InfluenceDiagram, recall: int | None, exact: bool) -
 
 
 def _in_money(outcome: Outcome, attitude: PiecewiseLinear) -> Outcome:
-    """Expected utilities as the sums that are worth as much."""
+    """Expected utilities as certainty equivalents."""
     choices = {
         decision: choice._replace(expected=attitude.inverse(choice.expected))
         for decision, choice in outcome.choices.items()
@@ -172,7 +172,7 @@ def _by_place(diagram: InfluenceDiagram, codes: Mapping[str, int]) -> dict[int, 
 
 
 def _refuse_consequences(diagram: InfluenceDiagram, codes: Mapping[str, int], given: Mapping[str, Policy]) -> None:
-    """Evidence about what an open decision brings about would be known before it is brought about."""
+    """Refuse evidence on nodes that an open decision affects."""
     settled = [diagram.place(name) for name in codes if name in diagram.decisions]
     above = [list(parents) for parents in diagram.network._parents]
     for name, policy in given.items():
@@ -191,7 +191,7 @@ def _refuse_consequences(diagram: InfluenceDiagram, codes: Mapping[str, int], gi
 
 
 def _refuse_forbidden(diagram: InfluenceDiagram, codes: Mapping[str, int]) -> None:
-    """An option that was taken must be allowed in some case that agrees with the evidence."""
+    """An option that was taken must be allowed in some case consistent with the evidence."""
     for name in codes:
         masked = diagram.allowed(name) if name in diagram.decisions else None
         if masked is None:
@@ -206,23 +206,23 @@ def _refuse_forbidden(diagram: InfluenceDiagram, codes: Mapping[str, int]) -> No
             )
 
 
-def _explain_conflict(diagram: InfluenceDiagram, policies: Mapping[str, Policy], seen: Mapping[str, Label]) -> None:
-    """The error of the network, which names the contradictory part of the evidence."""
+def _raise_impossible(diagram: InfluenceDiagram, policies: Mapping[str, Policy], seen: Mapping[str, Label]) -> None:
+    """Raise the error of the network, which names the impossible part of the evidence."""
     for network in (diagram.network, network_under(diagram, policies, seen)):
         network.query(diagram.names[0], seen)
     raise ImpossibleEvidenceError("the evidence has probability 0", fix="remove part of it")
 
 
-_QUICK = LARGEST_STEP // 64  # cells: what is recommended is solved in seconds
+_QUICK = LARGEST_STEP // 64  # cells: a recommended change can be solved in seconds
 
 
-def told_to_decisions(diagram: InfluenceDiagram) -> dict[int, tuple[int, ...]]:
+def observed_by_decisions(diagram: InfluenceDiagram) -> dict[int, tuple[int, ...]]:
     """The nodes that each decision observes itself, by position."""
     return {diagram.place(name): tuple(map(diagram.place, diagram.parents(name))) for name in diagram.decisions}
 
 
 def bounded_instead(error: StepTooLargeError) -> TooLargeError:
-    """The exact answer is too large, bounds are not."""
+    """The error where the exact solution is too large, and bounds are not."""
     return TooLargeError(
         f"the exact answer needs a table over {len(error.scope)} nodes; {error.what}",
         fix="use diagram.solve() (bayeswise diagram solve FILE) for policies with bounds of the utility, "
@@ -231,13 +231,13 @@ def bounded_instead(error: StepTooLargeError) -> TooLargeError:
 
 
 def recalls_too_much(recall: int, fitting: int | None) -> TooLargeError:
-    """The given number of decisions to recall."""
+    """The error where the given recall is too large."""
     fix = "leave recall out" if fitting is None else f"choose recall={fitting}"
     return TooLargeError(f"policies that recall {recall} decisions need tables that are too large", fix=fix)
 
 
 def knowing_less(diagram: InfluenceDiagram, error: StepTooLargeError) -> TooLargeError:
-    """Even what is new to a decision makes a table that is too large: which of it to leave out, if that is enough."""
+    """The error where even the new observations of a decision are too many: which to leave out, if that is enough."""
     sizes = {
         name: math.prod([float(len(diagram.states(node))) for node in (*diagram.parents(name), name)])
         for name in diagram.decisions
@@ -245,7 +245,7 @@ def knowing_less(diagram: InfluenceDiagram, error: StepTooLargeError) -> TooLarg
     widest = max(sizes, key=lambda name: sizes[name], default=None)
     if widest is not None and sizes[widest] > _QUICK:
         masked = diagram.allowed(widest)
-        needed = {*diagram.decisions, *(masked.knows if masked else ())}  # for the order, and for what is forbidden
+        needed = {*diagram.decisions, *(masked.knows if masked else ())}  # for the order, and for forbidden options
         kept = list(diagram.parents(widest))
         left_out: list[str] = []
         for node in reversed(diagram.parents(widest)):
@@ -260,7 +260,7 @@ def knowing_less(diagram: InfluenceDiagram, error: StepTooLargeError) -> TooLarg
 
 
 def _smaller_nodes(diagram: InfluenceDiagram, error: StepTooLargeError) -> TooLargeError:
-    """Which nodes make the table too large, where no decision can observe fewer of them."""
+    """The error that names the nodes of the table, where it does not help if decisions observe fewer."""
     named = listed(repr(diagram.names[v]) for v in error.scope)
     return TooLargeError(
         f"{error.what}, with one for each combination of {named}",
@@ -269,13 +269,13 @@ def _smaller_nodes(diagram: InfluenceDiagram, error: StepTooLargeError) -> TooLa
 
 
 def forgetting_more(diagram: InfluenceDiagram, error: StepTooLargeError) -> TooLargeError:
-    """Policies that are improved one by one need too large a table: whether they fit if each forgets everything."""
+    """The error where single policy updating needs too large a table: whether it fits if each forgets everything."""
     remembering = [name for name in diagram.decisions if diagram.decision(name).forgets != "everything"]
     less = [replace(diagram.decision(name), forgets="everything") for name in remembering]
     if remembering:
         try:
             diagram.changed(less).solve(starts=1)
-        except BayeswiseError:  # still too large, or options are forbidden by what would be forgotten
+        except BayeswiseError:  # still too large, or options are forbidden by forgotten nodes
             pass
         else:
             fix = f"write forgets='everything' in the decisions {listed(map(repr, remembering))}"
@@ -292,5 +292,5 @@ def _fits(diagram: InfluenceDiagram, name: str, knows: list[str]) -> bool:
     try:
         Solver(less.structure, largest=_QUICK)
     except TooLargeError:
-        return Bounds(less.structure, told_to_decisions(less), {}, {}).fits(0, _QUICK)
+        return Bounds(less.structure, observed_by_decisions(less), {}, {}).fits(0, _QUICK)
     return True

@@ -1,13 +1,13 @@
-"""The best policy of each decision, from the last to the first, and the utility that they lead to.
+"""The optimal policy of each decision, from the last to the first, and their expected utility.
 
-Given what is requisite for a decision, the rest of its past is independent of the utilities that it can change. So
-these utilities may be replaced by what the best option leads to, a table over the requisite past, and the decision
-before it is next. Earlier decisions are uniform, which changes no comparison (Lauritzen and Nilsson 2001).
+Given its requisite past, a decision's utilities (those that it can change) are independent of the rest of its past. So
+they are replaced by the value of the best option, a table over the requisite past, and the decision before it is next.
+Earlier decisions are uniform, which changes no comparison (Lauritzen and Nilsson 2001).
 
-All other variables are summed out, one after the other: eliminating x from the probabilities
-p(x, ...) and the utilities u(x, ...) that mention it leaves the pair sum_x p and sum_x p u / sum_x p. Which tables meet
-in which step depends on their arguments alone, so a plan is made once, its largest table is known before any number is
-touched, and it runs for any numbers. The loops are in kernels/decisions/diagrams.cpp.
+All other variables are eliminated, one after the other: eliminating x from the probabilities p(x, ...) and the
+utilities u(x, ...) that contain it leaves the pair sum_x p and sum_x p u / sum_x p. The elimination depends on the
+scopes of the tables alone, so it is planned once, its largest table is known before any number is used, and the plan
+runs for any numbers. The loops are in kernels/decisions/diagrams.cpp.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from bayeswise.foundation.directed_graph import ancestors_of
 from bayeswise.foundation.errors import TooLargeError
 
 _GAINS = ("utility", "value")
-TIE = 1e-13  # of the mean size of what is added up: closer than this is rounding, and the first option wins
+TIE = 1e-13  # of the mean size of the summands: closer options tie, and the first one wins
 
 
-# -- sums over all other variables ---------------------------------------------------------------------------
+# -- variable elimination ------------------------------------------------------------------------------------
 LARGEST_STEP = 1 << 26  # cells: a step has up to three tables of this size at once
 _MOST_KEPT = 60  # variables: NumPy knows 64 axes
 
@@ -49,7 +49,7 @@ class StepTooLargeError(TooLargeError):
 
 
 class Argument(NamedTuple):
-    """A table that goes in: the variables of its axes, ascending; `of` is x where it is p(x | the others)."""
+    """A factor: the variables of its axes, ascending; `of` is x where it is p(x | the others)."""
 
     scope: tuple[int, ...]
     is_utility: bool = False
@@ -57,7 +57,7 @@ class Argument(NamedTuple):
 
 
 class Plan:
-    """How to sum out all variables but the kept ones.
+    """A plan to eliminate all variables but the kept ones.
 
     >>> import numpy as np
     >>> plan = Plan([Argument((0,), of=0), Argument((0, 1), is_utility=True)], {0: 2, 1: 2}, keep=[1])
@@ -91,7 +91,7 @@ class Plan:
             raise StepTooLargeError(self.n_cells, too_large, largest)
 
     def run(self, tables: Sequence[FloatArray]) -> tuple[FloatArray, FloatArray, float]:
-        """p and u of the kept variables, both with their shape, and the logarithm of what p was divided by."""
+        """p and u of the kept variables, both with their shape, and the log of the scale of p."""
         return self._elimination.run(tables)
 
 
@@ -102,7 +102,7 @@ class Structure:
 
     sizes: tuple[int, ...]
     parents: tuple[tuple[int, ...], ...]  # none for decisions
-    past: Mapping[int, tuple[int, ...]]  # decision -> all that is known then, from first to last
+    past: Mapping[int, tuple[int, ...]]  # decision -> its past, from first to last
     utilities: tuple[tuple[int, ...], ...]  # ascending
     allowed: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # decision -> what its options depend on
 
@@ -117,18 +117,18 @@ class Numbers:
 
     @cached_property
     def largest(self) -> list[float]:
-        """The largest entry of each utility, whatever its sign."""
+        """The largest absolute entry of each utility."""
         return [float(np.abs(table).max()) for table in self.utilities]
 
 
 class Choice(NamedTuple):
-    """The best option of a decision for each case of what matters, and what every option would lead to."""
+    """The best option of a decision for each case of its requisite past, and the expected utility of every option."""
 
     decision: int
     knows: tuple[int, ...]
     option: IntArray  # (states of each known node ...)
     expected: FloatArray  # (states of each known node ..., n_options)
-    possible: BoolArray  # (states of each known node ...) as far as the tables say that its gains depend on
+    possible: BoolArray  # (states of each known node ...) as far as the tables of this step show
     best: BoolArray  # (states of each known node ..., n_options) the options that are as good as the chosen one
     allowed: BoolArray | None = None  # (states of each known node ..., n_options)
 
@@ -142,7 +142,7 @@ class Outcome(NamedTuple):
 
 
 class Pass(NamedTuple):
-    """One sweep of sums: whose options it compares, over which gains, and where the plan's arguments come from."""
+    """One elimination: the decision whose options it compares, its gains, and the sources of the plan's arguments."""
 
     decision: int | None
     gains: tuple[Gain, ...]
@@ -172,13 +172,13 @@ class Solver:
         remaining = Remaining(self.graph, past, structure.utilities, self.evidence)
         decisions = list(past)
         for decision in reversed(decisions):
-            question = remaining.question(decision, structure.allowed.get(decision, ()))
-            self.requisite[decision] = question.requisite
-            # only the first one needs the probability of what it knows, and so the tables of all that is above
+            relevant = remaining.relevant(decision, structure.allowed.get(decision, ()))
+            self.requisite[decision] = relevant.requisite
+            # only the first one needs the probability of what it knows, and so the tables of all ancestors
             self.passes.append(
-                self._pass(decision, question.gains, question.tables if decision != decisions[0] else None)
+                self._pass(decision, relevant.gains, relevant.tables if decision != decisions[0] else None)
             )
-            remaining.settle(decision, question)
+            remaining.settle(decision, relevant)
         # the first decision's pass gives the expectation of what it changes; the rest needs one more
         rest = remaining.gains[:-1] if self.passes else remaining.gains
         self.last = self._pass(None, rest, None) if rest or not self.passes else None
@@ -187,7 +187,7 @@ class Solver:
         self.n_visits = remaining.n_visits
 
     def _pass(self, target: int | None, gains: tuple[Gain, ...], tables: Sequence[int] | None) -> Pass:
-        """The plan whose kept variables are the family of the target; decisions are open and depend on nothing."""
+        """The plan whose kept variables are the target and its requisite past; decisions have no parents."""
         keep = [] if target is None else [*self.requisite[target], target]
         if tables is None:
             targets = [*keep, *self.evidence, *(v for gain in gains for v in gain.scope)]
@@ -199,7 +199,7 @@ class Solver:
                 continue
             is_open = node in self.structure.past and node not in self.given
             if node in keep and is_open:
-                continue  # an open decision that is known: all its options alike
+                continue  # an open decision that is known, which is uniform
             scope = self._free([*self.graph[node], node])
             arguments.append(Argument(scope, False, None if node in self.evidence else node))
             sources.append(("open" if is_open else "table", node))
@@ -226,7 +226,7 @@ class Solver:
 
 
 class _Run:
-    """One run: the tables that agree with the evidence, and what has been found so far."""
+    """One run: the tables reduced by the evidence, and the choices so far."""
 
     def __init__(
         self, solver: Solver, numbers: Numbers, seen: Mapping[int, int], policies: Mapping[int, FloatArray]
@@ -247,7 +247,7 @@ class _Run:
         self._n_sized = 0  # passes whose sizes are known, which only ties need
 
     def outcome(self) -> Outcome:
-        """The passes from the last decision to the first, and the expectation of the whole."""
+        """The passes from the last decision to the first, and the total expected utility."""
         total, log_evidence = 0.0, 0.0
         for each in self._solver.passes:
             probability, utility, log_scale = each.plan.run([self._tables[source] for source in each.sources])
@@ -255,7 +255,7 @@ class _Run:
             self._choices[choice.decision] = choice
             self._tables["value", choice.decision] = value
             if each is self._solver.passes[-1]:
-                weight = _at_option(_turned(probability, each), choice.option)
+                weight = _at_option(_decision_last(probability, each), choice.option)
                 whole = float(np.add.reduce(weight, axis=None))
                 total = float(np.add.reduce(weight * value, axis=None)) / whole if whole > 0.0 else 0.0
                 log_evidence = _log(whole) + log_scale
@@ -266,7 +266,7 @@ class _Run:
         return Outcome(dict(reversed(self._choices.items())), total, log_evidence)
 
     def _choice(self, each: Pass, probability: FloatArray, utility: FloatArray) -> tuple[Choice, FloatArray]:
-        """The first of the best options, and its utility; ties are decided by the size of what was summed for them."""
+        """The first of the best options, and its utility; what counts as a tie depends on the size of the summands."""
         assert each.decision is not None
         keep = each.plan.keep
         knows = tuple([v for v in keep if v != each.decision])
@@ -289,7 +289,7 @@ class _Run:
         return Choice(each.decision, knows, option, expected, possible, best, allowed), value
 
     def _sizes(self, each: Pass) -> FloatArray:
-        """(..., n_options) the mean of the absolute utilities that an option's expectation is made of."""
+        """(..., n_options) the expectation of the absolute utilities of each option."""
         for later in self._solver.passes[self._n_sized : len(self._choices)]:  # from the last decision to the next
             assert later.decision is not None
             sizes = _at_option(self._absolute(later), self._choices[later.decision].option)
@@ -302,11 +302,11 @@ class _Run:
             if kind == "utility" and ("size of utility", k) not in self._tables:
                 self._tables["size of utility", k] = np.abs(self._tables[kind, k])
         inputs = [self._tables[f"size of {kind}" if kind in _GAINS else kind, k] for kind, k in each.sources]
-        return _turned(each.plan.run(inputs)[1], each)
+        return _decision_last(each.plan.run(inputs)[1], each)
 
 
-def _turned(table: FloatArray, each: Pass) -> FloatArray:
-    """The axis of the decision last."""
+def _decision_last(table: FloatArray, each: Pass) -> FloatArray:
+    """The table with the axis of the decision last."""
     return table if each.axes is None else table.transpose(each.axes)
 
 
@@ -317,7 +317,7 @@ def _at_option(cells: FloatArray, option: IntArray) -> FloatArray:
 
 
 def at_evidence(table: FloatArray, scope: Sequence[int], seen: Mapping[int, int]) -> FloatArray:
-    """The part of a table that agrees with the evidence."""
+    """A table reduced by the evidence."""
     if not any(v in seen for v in scope):
         return table
     return np.ascontiguousarray(table[tuple(seen.get(v, slice(None)) for v in scope)])
@@ -330,7 +330,7 @@ def _log(probability: float) -> float:
 def spread_allowed(
     allowed: BoolArray, scope: Sequence[int], knows: Sequence[int], seen: Mapping[int, int]
 ) -> BoolArray:
-    """(1 or states of each known node ..., n_options) which options are allowed, given what is seen."""
+    """(1 or states of each known node ..., n_options) which options are allowed, given the evidence."""
     part = allowed[(*(seen.get(v, slice(None)) for v in scope), slice(None))]
     sizes = iter(part.shape)
     left = {v: next(sizes) for v in scope if v not in seen}
@@ -338,7 +338,7 @@ def spread_allowed(
 
 
 def near_best(expected: FloatArray, near: FloatArray) -> BoolArray:
-    """(..., n_options) the options whose utility is that of the best one, up to what is near for either of them."""
+    """(..., n_options) the options whose utility is that of the best one, within the larger tolerance of both."""
     top = expected.argmax(axis=-1)[..., None]
     slack = np.maximum(near, np.take_along_axis(near, top, axis=-1))
     return np.asarray(expected >= np.take_along_axis(expected, top, axis=-1) - slack)
