@@ -1,4 +1,4 @@
-"""From the scores of a model to what a query gives back: the answer, posteriors, and with costs an action."""
+"""From the scores of a model to the outputs of a query: the prediction, posteriors, and with costs an action."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ from bayeswise.tables.schema.names import free_name, normal_name
 
 @dataclass(frozen=True)
 class Answer:
-    """What is computed for each row, by name, in the order in which it is given back."""
+    """The outputs for each row, by name, in the order in which they are returned."""
 
     model: Any
     outputs: Mapping[str, Expression]
-    kept: tuple[str, ...] = ()  # columns of the table that are given back as they are
+    kept: tuple[str, ...] = ()  # columns of the table that are returned unchanged
 
     @property
     def probabilities(self) -> list[str]:
@@ -59,7 +59,7 @@ class Answer:
 
 
 def answer_of(model: Any, costs: Any = None, columns: Sequence[str] | None = None) -> Answer:
-    """The answer of a model to one row of a table; `columns` are kept beside it, by default those that it reads."""
+    """The outputs of a model for one row of a table; `columns` are kept beside them, by default those that it reads."""
     if isinstance(model, BeliefNetwork):
         raise ExportError("a belief network is not exported", fix="convert it: bayeswise network convert FILE NEW.bif")
     if not isinstance(model, TableModel):
@@ -93,7 +93,7 @@ def _name_of_answer(model: Any, taken: set[str]) -> str:
 
 
 def _folded(name: str) -> str:
-    """What a name is compared by where databases take capital letters for small ones."""
+    """The form of a name that is compared, as databases ignore the case of letters."""
     return normal_name(name).casefold()
 
 
@@ -107,7 +107,7 @@ def _number(model: Any, row: TableRow, taken: set[str]) -> dict[str, Expression]
 
 
 def scores_of(model: Any, row: Row) -> list[Expression]:
-    """log p(class | row) of any classifier, up to a number for each row."""
+    """log p(class | row) of any classifier, up to a constant for each row."""
     if isinstance(model, CalibratedModel):
         return mixtures.calibrated(model.calibration, scores_of(model.model, row))
     if isinstance(model, AutoModel):
@@ -170,4 +170,4 @@ def _cost(cost: Any, cells: Mapping[str, Expression]) -> Expression:
 
 
 def _divided(left: Expression, right: Expression) -> Expression:
-    return left / choose(equal(right, 0.0), nothing(), right)  # a cost that is divided by 0 is unknown
+    return left / choose(equal(right, 0.0), nothing(), right)  # a cost divided by 0 is unknown

@@ -1,4 +1,4 @@
-"""Differences between databases: how a number, a text or a name is written, and what raises an error."""
+"""Differences between databases: literals and names, and operations that raise errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LEAST_LOG = -700.0  # PostgreSQL raises an error where a result underflows
 
 
 def sqlglot() -> Any:
-    """The library that writes SQL, which is loaded when it is needed."""
+    """The library that writes SQL, loaded on demand."""
     try:
         import sqlglot as library
         import sqlglot.expressions
@@ -49,7 +49,7 @@ class Dialect:
 
     @property
     def materialized(self) -> bool | None:
-        """Whether a step can be materialized: computed once, not wherever it is used."""
+        """Whether a step can be materialized: computed once, not at each use."""
         return True if self.name in ("duckdb", "sqlite", "postgres") else None
 
     def quoted(self, name: str) -> Sql:
@@ -62,7 +62,7 @@ class Dialect:
 
     # -- literals -------------------------------------------------------------------------------------------------
     def number(self, value: float) -> Sql:
-        """A double, read back to the last bit."""
+        """A double that is read back bit for bit."""
         if self.name == "snowflake":
             return self.cast(self.sql.Literal.string(repr(value)))
         written = np.format_float_scientific(abs(value), trim="0")  # an exponent makes it a double, not a decimal
@@ -86,7 +86,7 @@ class Dialect:
         return self._signed(self.sql.Literal.number(str(abs(value))), value)
 
     def text(self, value: str) -> Sql:
-        """A text; a NUL in it is written as a character of its own."""
+        """A text; a NUL in it is written as CHR(0)."""
         first, *rest = (self.sql.Literal.string(part) for part in value.split("\x00"))
         for part in rest:
             zero = self.sql.Chr(expressions=[self.sql.Literal.number(0)])
@@ -94,7 +94,7 @@ class Dialect:
         return first
 
     def holds(self, label: Label) -> bool:
-        """Whether a cell of the database can hold the label at all."""
+        """Whether a cell of the database can have this label at all."""
         return not (isinstance(label, str) and is_broken(label))
 
     def label(self, label: Label) -> Sql:
@@ -106,7 +106,7 @@ class Dialect:
 
     # -- cells ----------------------------------------------------------------------------------------------------
     def finite(self, column: str) -> Sql:
-        """The number of a cell, NULL if it is NaN or infinite: no comparison with these is true, or NaN is largest."""
+        """The number of a cell, NULL if it is NaN or infinite; databases compare NaN differently."""
         value = self.cast(self.column(column))
         inside = self.sql.LTE(this=self.sql.Abs(this=value), expression=self.number(LARGEST))
         return self.sql.Case(ifs=[self.sql.If(this=inside, true=value.copy())])
@@ -129,7 +129,7 @@ class Dialect:
             return self.finite(levels.column)
         return self.column(levels.column)
 
-    # -- what raises errors ---------------------------------------------------------------------------------------
+    # -- operations that may raise errors -------------------------------------------------------------------------
     repeats: tuple[str, ...] = ("square",)  # operations that write their argument more than once
 
     def exponential(self, x: Sql) -> Sql:
@@ -144,7 +144,7 @@ class Dialect:
 
 @dataclass(frozen=True)
 class Sqlite(Dialect):
-    """Cells of any type in any column, and a reader of decimals that may miss the last bit."""
+    """Cells of any type in any column, and a parser of decimals that may be off in the last bit."""
 
     def number(self, value: float) -> Sql:
         """A short decimal, or else m / 2^k with whole numbers, which is exact in every version."""
@@ -178,14 +178,14 @@ class Sqlite(Dialect):
         return self.sql.Paren(this=self.sql.Or(this=other, expression=super().unreadable(column)))
 
     def compared(self, levels: Levels) -> Sql:
-        if any(isinstance(label, str) for label in levels.labels):  # whatever the column is declared to compare by
+        if any(isinstance(label, str) for label in levels.labels):  # whatever the collation of the column
             return self.sql.Collate(this=self.column(levels.column), expression=self.sql.var("BINARY"))
         return self.column(levels.column)
 
 
 @dataclass(frozen=True)
 class Postgres(Dialect):
-    """Raises errors where a result leaves the range of floats, at either end; texts have no NUL."""
+    """Raises errors where a result overflows or underflows; texts have no NUL."""
 
     repeats: tuple[str, ...] = ("square", "exp", "bounded")
 

@@ -1,8 +1,8 @@
 """The log joint of Gaussian classes, every form of covariance; missing cells are integrated out.
 
-In a row with missing cells the block of the covariance that is left has a Cholesky factor of its own. It is computed
-row by row: with the rows and columns of missing cells replaced by those of the identity, the factor of the whole is the
-factor of the block.
+In a row with missing cells the block of the covariance of the present cells has a Cholesky factor of its own. It is
+computed row by row: with the rows and columns of missing cells replaced by those of the identity, the factor of the
+whole is the factor of the block.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from bayeswise.render.expression import (
 )
 
 MOST_COLUMNS = 24
-"""With correlated columns: what is computed for missing cells grows with the third power."""
+"""With correlated columns: the work for missing cells grows with their third power."""
 
 
 def log_joint(model: GaussianBayesModel, row: Row) -> list[Expression]:
-    """log p(class) + log p(row | class), for each class, up to what all classes have alike."""
+    """log p(class) + log p(row | class), for each class, up to a constant common to all classes."""
     densities = model.densities
     cells = [_framed(densities, c, row.number(name)) for c, name in enumerate(densities.names)]
     correlated = not all(spread.is_diagonal for spread in densities.spreads)
@@ -100,7 +100,7 @@ def _log_density(densities: Densities, state: int, cells: Sequence[Expression], 
 
 
 def _by_count(n_there: Expression, entries: Sequence[float]) -> Expression:
-    """The entry of as many cells as there are."""
+    """The entry for the number of present cells."""
     pieces = number(entries[-1])
     for count, entry in enumerate(entries[:-1]):
         pieces = choose(Expression("equal", (n_there, number(float(count)))), number(entry), pieces)
@@ -108,7 +108,7 @@ def _by_count(n_there: Expression, entries: Sequence[float]) -> Expression:
 
 
 class _Block:
-    """What is left of one covariance, for rows with any cells missing."""
+    """The block of one covariance for the present cells of a row."""
 
     def __init__(self, spread: Spread, gone: Sequence[Expression]) -> None:
         self.spread, self.gone = spread, gone

@@ -37,7 +37,7 @@ Scores = list[Expression]  # one for each class, in log space
 
 
 class Shares:
-    """Scores normalised: p = exp(s - top) / sum, and the pieces that others are made of."""
+    """Normalised scores, p = exp(s - top) / sum, and the parts of this for other functions."""
 
     def __init__(self, scores: Sequence[Expression]) -> None:
         self.scores = list(scores)
@@ -55,7 +55,7 @@ class Shares:
         return [weight / self.sum for weight in self.weights]
 
     def log_odds(self, state: int, most: float) -> Expression:
-        """log p / (1 - p), from -most to most: 1 - p is the sum of the others, so that no digits are lost."""
+        """log p / (1 - p), clipped to -most and most; 1 - p is the sum of the others, so that no digits are lost."""
         rest = total(weight for k, weight in enumerate(self.weights) if k != state)
         none = at_most(rest, 1e-300)
         odds = self.scores[state] - self.top - log(choose(none, number(1.0), rest))
@@ -63,19 +63,19 @@ class Shares:
 
     @property
     def possible(self) -> Expression:
-        """Whether any class is."""
+        """Whether any class is possible."""
         return below(number(FAR_OUT), self.top)
 
 
 def calibrated(calibration: Calibration, scores: Scores) -> Scores:
-    """The scores after a calibration; what is impossible stays so."""
+    """The scores after a calibration; impossible classes stay impossible."""
     if isinstance(calibration, AsItIs):
         return scores
     shares = Shares(scores)
     log_p = shares.log_probability
     after = _map_of(calibration, shares, log_p)
     if isinstance(calibration, Isotonic):
-        lost = below(largest(after), FAR_OUT)  # such a row keeps the posterior it had
+        lost = below(largest(after), FAR_OUT)  # such a row keeps its posterior
         after = [choose(lost, before, score) for before, score in zip(log_p, after, strict=True)]
     return [
         choose(below(before, FAR_OUT), number(IMPOSSIBLE), score) for before, score in zip(scores, after, strict=True)
@@ -108,7 +108,7 @@ def _log_or_impossible(share: Expression) -> Expression:
 
 
 def _interpolated(p: Expression, x: list[float], y: list[float]) -> Expression:
-    """Straight between corners, constant beyond the first and the last."""
+    """Linear between corners, constant beyond the first and the last."""
     pieces = number(y[-1])
     for k in reversed(range(len(x) - 1)):
         slope = (y[k + 1] - y[k]) / (x[k + 1] - x[k])
@@ -123,13 +123,13 @@ def mixture(model: AutoModel, row: Row, scores_of: Callable[[object, Row], Score
     for member in model.members:
         shares = Shares(_scores_of_member(member, model, row, scores_of))
         possible.append(shares.possible)
-        prior = log_posterior(member.model.log_prior[None])[0].tolist()  # the answer to a row that is impossible
+        prior = log_posterior(member.model.log_prior[None])[0].tolist()  # for an impossible row
         answers = zip(shares.log_probability, prior, strict=True)
         own = [choose(shares.possible, each, number(at)) for each, at in answers]
         place = Vocabulary(model.classes).positions_in(Vocabulary(member.model.classes)).tolist()
         parts.append([own[k] if k >= 0 else number(IMPOSSIBLE) for k in place])
     after = calibrated(model.calibration, _pooled(model, parts))
-    every = either(*possible)  # as the mixture itself, which refuses a row that all members find impossible
+    every = either(*possible)  # as in the model: a row that is impossible under all members is refused
     after = [choose(every, each, number(IMPOSSIBLE)) for each in after]
     if model.settings.class_prior is None:
         return after
@@ -137,7 +137,7 @@ def mixture(model: AutoModel, row: Row, scores_of: Callable[[object, Row], Score
 
 
 def _scores_of_member(member: Member, model: AutoModel, row: Row, scores_of: Callable[[object, Row], Scores]) -> Scores:
-    """Those of one member, by what it sees of a row; an error names it."""
+    """The scores of one member from its features; an error names it."""
     try:
         if isinstance(member.inputs, AsTrees):
             return _scores_of_trees(member.inputs, NumbersRow(member.inputs.base, row, model.vocabularies))
@@ -161,7 +161,7 @@ def _pooled(model: AutoModel, parts: Sequence[Scores]) -> Scores:
     log_kept, log_even = float(np.log1p(-pool.least)), number(float(np.log(pool.least / len(by_class))))
     held = [[log_sum_exp([own + log_kept, log_even]) for own in of_class] for of_class in by_class]
     shares = (pool.power * model.weights).tolist()
-    base = (1.0 - pool.power) * pool.log_shares(model.log_counted)  # what is left of the shares of the classes
+    base = (1.0 - pool.power) * pool.log_shares(model.log_counted)  # the rest of the power goes to the class shares
     return [
         total([number(b), *(own * w for own, w in zip(of_class, shares, strict=True))])
         for of_class, b in zip(held, base.tolist(), strict=True)
@@ -169,7 +169,7 @@ def _pooled(model: AutoModel, parts: Sequence[Scores]) -> Scores:
 
 
 def _scores_of_trees(inputs: AsTrees, row: NumbersRow) -> Scores:
-    """What trees add to the log-odds of each class: a choice for each split."""
+    """The sum of the trees of each class, which are log-odds: a choice for each split."""
     trees = inputs.trees
     numbers = [row.number(name) for name, _ in inputs.base.features]
     added: list[list[Expression]] = [[number(start)] for start in trees.start.tolist()]
@@ -187,7 +187,7 @@ def _scores_of_trees(inputs: AsTrees, row: NumbersRow) -> Scores:
 
 
 def normalised(weights: Sequence[Expression]) -> list[Expression]:
-    """Shares of their sum; no numbers where that is 0."""
+    """Weights divided by their sum; no numbers where that is 0."""
     whole = total(weights)
     safe = choose(at_most(whole, 0.0), nothing(), whole)
     return [weight / safe for weight in weights]

@@ -42,7 +42,7 @@ Terms = Sequence[Expression]  # one for each class
 
 
 def log_joint(model: NaiveBayesModel, row: Row) -> list[Expression]:
-    """log p(class) + sum of log p(cell | class), for each class, up to what all classes have alike."""
+    """log p(class) + sum of log p(cell | class), for each class, up to a constant common to all classes."""
     if isinstance(model, AveragedNaiveBayesModel) and model.settings.n_relevant is not None:
         raise ExportError(
             "an average over structures with n_relevant is a sum over all of them, and not exported",
@@ -71,7 +71,7 @@ def _terms_of(scores: Any, row: Row) -> Iterator[Terms]:
     raise free_text(columns[0])
 
 
-# -- one family after the other -----------------------------------------------------------------------------------
+# -- families -----------------------------------------------------------------------------------------------------
 def _categories(scores: CategoryScores, row: Row) -> Iterator[Terms]:
     for table in scores.tables:
         slot = row.slot(table.column.name, table.counts.levels)
@@ -101,14 +101,14 @@ def _family(scores: FamilyScores, row: Row) -> Iterator[Terms]:
                 f"column {name!r} has no {scores.family.name} density in some classes", fix="choose another family"
             )
         x = row.number(name)
-        refuse_unless_written(scores.family, "log_density_expression")
+        refuse_unless_exported(scores.family, "log_density_expression")
         classes = [_at(parameters, state, c) for state in range(len(column))]
         cells = scores.family.log_density_expressions(classes, x)
         yield _supported(scores.family, x, cells)
 
 
-def refuse_unless_written(family: Any, by: str) -> None:
-    """An error for a family without this expression, which names those that have it."""
+def refuse_unless_exported(family: Any, by: str) -> None:
+    """Refuse a family without this expression; the error names those that have it."""
     if not hasattr(family, by):
         able = [name for name, kind in kinds_of_one_number().items() if hasattr(kind, by)]
         raise ExportError(
@@ -126,7 +126,7 @@ def _at(parameters: Any, state: int, column: int) -> Any:
 
 
 def _supported(family: Any, x: Expression, cells: Terms) -> Terms:
-    """Nothing is said by a missing cell; what the family does not allow is impossible in every class."""
+    """The terms: 0 for a missing cell, and impossible in every class outside the support of the family."""
     inside = family.support_expression(x)
     if inside is not None:
         cells = [choose(inside, each, number(IMPOSSIBLE)) for each in cells]
@@ -139,7 +139,7 @@ def known(x: Expression, term: Expression) -> Expression:
 
 
 def _counted(scores: CountedScores, row: Row) -> Terms:
-    """every + sum of count times weight, or impossible where log 0 is counted."""
+    """every + sum of count times weight, or impossible where a word of probability 0 occurs."""
     weights, inner = scores.inner.weights, scores.inner
     if weights.zeros is not None and inner.model == "complement":
         raise ExportError("a complement model of words without smoothing is not exported", fix="fit it with smoothing")
@@ -148,13 +148,13 @@ def _counted(scores: CountedScores, row: Row) -> Terms:
     if inner.model == "bernoulli":
         cells = [choose(below(number(0.0), each), number(1.0), number(0.0)) for each in cells]
 
-    def weighed(table: FloatArray, every: FloatArray, state: int) -> Expression:
+    def weighted(table: FloatArray, every: FloatArray, state: int) -> Expression:
         return total([number(every[state]), *(x * float(table[k, state]) for x, k in zip(cells, places, strict=True))])
 
-    sums = [weighed(weights.table, weights.every, state) for state in range(len(weights.every))]
+    sums = [weighted(weights.table, weights.every, state) for state in range(len(weights.every))]
     if weights.zeros is None or weights.zeros_of_all is None:
         return sums
-    zeros = [weighed(weights.zeros, weights.zeros_of_all, state) for state in range(len(sums))]
+    zeros = [weighted(weights.zeros, weights.zeros_of_all, state) for state in range(len(sums))]
     return [choose(below(number(0.0), zero), number(IMPOSSIBLE), each) for zero, each in zip(zeros, sums, strict=True)]
 
 
@@ -178,7 +178,7 @@ def _averaged_normal(scores: AveragedNormalScores, row: Row) -> Iterator[Terms]:
         irrelevant = _student(whole, 0, c, z)
         ratio = [(_student(by_class, state, c, z) - irrelevant) * scores.temper for state in range(len(by_class.mean))]
         cells = _mixed(float(scores.log_odds[c]), ratio)
-        if scores.of_logs:  # what has no logarithm says nothing
+        if scores.of_logs:  # numbers without a logarithm are ignored
             cells = [choose(below(number(0.0), x), each, number(0.0)) for each in cells]
         yield [known(x, each) for each in cells]
 
@@ -195,7 +195,7 @@ def _averaged_family(scores: AveragedFamilyScores, row: Row) -> Iterator[Terms]:
         if not np.broadcast_to(posteriors.known, (len(scores.columns),))[c]:
             continue
         x = row.number(name)
-        refuse_unless_written(family, "log_predictive_expression")
+        refuse_unless_exported(family, "log_predictive_expression")
         irrelevant = family.log_predictive_expression(_at(posteriors.as_whole, 0, c), x)
         ratio = [
             family.log_predictive_expression(_at(posteriors.by_class, state, c), x) - irrelevant

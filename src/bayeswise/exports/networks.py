@@ -1,7 +1,7 @@
 """The log joint of network classifiers: tables of each column given its parents and the class, missing cells summed.
 
-A forest of columns is answered by messages along its trees, an average over superparents by its sum, any other graph by
-its tables where a row has every cell and by eliminating its columns one by one where it does not.
+A forest of columns is scored by message passing along its trees, an average over superparents by its sum, any other
+graph by its tables where a row is complete and by variable elimination where it is not.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from bayeswise.render.expression import (
 from bayeswise.tables.schema.labels import Vocabulary
 
 MOST_ENTRIES = 20_000
-"""Of all tables that appear while columns are eliminated."""
+"""Of all tables in variable elimination."""
 _GONE = -1
 
 
 def log_joint(model: NetworkClassifierModel, row: Row) -> list[Expression]:
-    """log p(class, row) for each class, up to what all classes have alike."""
+    """log p(class, row) for each class, up to a constant common to all classes."""
     columns = [
         _Column(name, known, model.coding, row)
         for name, known in zip(model.coding.columns, model.counted.levels, strict=True)
@@ -60,7 +60,7 @@ def log_joint(model: NetworkClassifierModel, row: Row) -> list[Expression]:
 
 
 class _Column:
-    """A column as the tables of a network know it: slots of a row, and the place of each in a table."""
+    """A column in the tables of a network: the slots of a row, and the position of each in a table."""
 
     def __init__(self, name: str, known: Vocabulary, coding: Coding, row: Row) -> None:
         column = coding.schema[name]
@@ -79,7 +79,7 @@ class _Column:
         self.places = np.array([*codes, missing, unseen])  # of each slot in a table; _GONE is summed out
 
     def is_gone(self, *, unseen: bool = False) -> Expression | None:
-        """Whether the cell is to be summed out; None if that cannot be. `unseen`: levels without a place too."""
+        """Whether the cell is summed out; None if it never is. With `unseen`, levels without a position are too."""
         gone = self.places == _GONE
         if unseen:
             gone |= self.places == self.n_levels
@@ -87,7 +87,7 @@ class _Column:
         return either(*(in_slot(self.slot, place) for place in slots)) if slots else None
 
     def entries(self, table: FloatArray, axis: int = -1) -> FloatArray:
-        """A table by place (levels, then unseen) as one by slot; what is summed out is never looked up."""
+        """A table by position (levels, then unseen) as one by slot; entries that are summed out are never looked up."""
         padded = np.concatenate([table, np.zeros_like(table.take([0], axis))], axis)
         return padded.take(np.where(self.places == _GONE, table.shape[axis], self.places), axis)
 
@@ -107,7 +107,7 @@ def _of_forest(scores: GraphScores, columns: Sequence[_Column]) -> list[Expressi
 
 
 class _Forest:
-    """Messages from the leaves up: what is known of a column and below, given its parent's level and the class."""
+    """Messages from the leaves up: the likelihood of a column and those below given its parent's level and the class."""
 
     def __init__(self, scores: GraphScores, columns: Sequence[_Column]) -> None:
         self.columns = columns
@@ -121,7 +121,7 @@ class _Forest:
         self._found: dict[tuple[int, int, int | None], Expression] = {}
 
     def given(self, c: int, state: int, above: int | None) -> Expression:
-        """log p(cells from c down | the parent's level, class); the level is that of the row where `above` is None."""
+        """log p(cell of c and those below | parent's level, class); the level is that of the row if `above` is None."""
         key = c, state, above
         if key not in self._found:
             self._found[key] = _choose(self.gone[c], self._hidden(*key), self._shown(*key))
@@ -137,7 +137,7 @@ class _Forest:
         return total([lookup([parent.slot, column.slot], entries), *below_it])
 
     def _hidden(self, c: int, state: int, above: int | None) -> Expression:
-        """The sum over the levels; 1 where nothing is known below."""
+        """The log of the sum over the levels; 0 where no column is below."""
         if not self.children[c] or not self.columns[c].n_levels:
             return number(0.0)
         terms = []
@@ -220,7 +220,7 @@ def _of_superparent_pairs(scores: SuperparentPairScores, columns: Sequence[_Colu
 
 
 def _allowed_pair(scores: SuperparentPairScores, columns: Sequence[_Column], pair: tuple[int, int]) -> Expression:
-    """1 where the levels of both columns were seen together often enough."""
+    """1 where the levels of both columns occur together often enough."""
     return _at_pair(columns, pair, scores.allows(scores.frequency(pair)).astype(np.float64))
 
 
@@ -238,7 +238,7 @@ def _superparent_pair(
     pair: tuple[int, int],
     state: int,
 ) -> Expression:
-    """log p(x_i | class) p(x_j | x_i, class) prod p(x_k | x_i, x_j, class), the cells that are there."""
+    """log p(x_i | class) p(x_j | x_i, class) prod p(x_k | x_i, x_j, class) over the present cells."""
     one, other = (columns[c] for c in pair)
     terms = [_at_pair(columns, pair, scores.log_start(pair)[:, :, state])]
     for c, column in enumerate(columns):
@@ -252,7 +252,7 @@ def _superparent_pair(
 
 # -- any graph ----------------------------------------------------------------------------------------------------
 def _of_graph(scores: GraphScores, columns: Sequence[_Column]) -> list[Expression]:
-    """A level that no row showed is taken for missing, as the model does."""
+    """Unseen levels are treated as missing, as in the model."""
     gone = [found for column in columns if (found := column.is_gone(unseen=True)) is not None]
     whole = _of_complete(scores, columns)
     if not gone:
@@ -278,12 +278,12 @@ def _of_complete(scores: GraphScores, columns: Sequence[_Column]) -> list[Expres
 
 
 def _cell_of(columns: Sequence[_Column], scope: Sequence[int], table: FloatArray) -> Expression:
-    """The entry of a table without places for unseen levels; what such a row is given is never used."""
+    """The entry of a table without positions for unseen levels; in rows that have one it is never used."""
     for axis, c in enumerate(scope):
         if columns[c].n_levels:
             padded = np.concatenate([table, np.zeros_like(table.take([0], axis))], axis)
             table = columns[c].entries(padded, axis)
-        else:  # a column that showed no level counts as one of a single level
+        else:  # a column without levels counts as one of a single level
             table = (
                 table.take(np.zeros(len(columns[c].places), dtype=np.int64), axis)
                 if table.shape[axis]
@@ -293,7 +293,7 @@ def _cell_of(columns: Sequence[_Column], scope: Sequence[int], table: FloatArray
 
 
 class _Elimination:
-    """The sum over all levels that a row allows, column by column; each table is made of expressions."""
+    """Variable elimination: the sum over all levels consistent with a row, on tables of expressions."""
 
     def __init__(self, scores: GraphScores, columns: Sequence[_Column]) -> None:
         self.scores, self.columns = scores, columns
@@ -306,7 +306,7 @@ class _Elimination:
         return [*scopes, self.scores.of_class.parents] if self.scores.of_class is not None else scopes
 
     def _order(self) -> list[int]:
-        """Columns by the size of the table that each leaves behind, the smallest first."""
+        """The elimination order, greedily by the smallest table."""
         scopes = [{c for c in scope if self.sizes[c]} for scope in self._scopes()]
         left, order, entries = {c for c, size in enumerate(self.sizes) if size}, [], 0
         while left:
@@ -327,7 +327,7 @@ class _Elimination:
 
     @staticmethod
     def _allows(column: _Column, level: int) -> Expression:
-        """1 where the row has the level, or none."""
+        """1 where the row has the level, or a missing or unseen one."""
         entries = ((column.places == level) | (column.places == _GONE) | (column.places == column.n_levels)) * 1.0
         return lookup([column.slot], entries)
 
@@ -354,7 +354,7 @@ class _Elimination:
         return factors
 
     def _factor(self, scope: tuple[int, ...], table: FloatArray) -> _Factor:
-        """Constants; a column without levels has none, and adds nothing."""
+        """A factor of constants; a column without levels contributes none."""
         if 0 in table.shape:
             return (), {(): number(1.0)}
         for axis in reversed(range(len(scope))):

@@ -1,7 +1,7 @@
-"""An ONNX graph that answers as a model does, in double precision, for services without Python.
+"""An ONNX graph that predicts like the model, in double precision, for services without Python.
 
-Every column that the model reads is an input of as many entries as there are rows: text as strings, all else as
-doubles. A missing number is NaN, a missing text the text that the graph's metadata names. The same model gives the same
+Every column that the model reads is an input with an entry for each row: text as strings, all else as doubles. A
+missing number is NaN, a missing text the text under `missing_text` in the metadata. The same model gives the same
 bytes.
 """
 
@@ -26,7 +26,7 @@ _ROWS = "rows"
 
 
 def to_onnx(model: Any, *, costs: Any = None) -> bytes:
-    """The graph of a model, with costs the action of least expected cost too, as the bytes of an .onnx file."""
+    """The graph of a model as the bytes of an .onnx file; with costs it has the action of least expected cost too."""
     onnx = _onnx()
     proto = _Graph(answer_of(model, costs, columns=()), onnx).model()
     onnx.checker.check_model(proto)
@@ -47,7 +47,7 @@ def _onnx() -> Any:
 
 
 class _Graph:
-    """Nodes and constants in the order in which they are needed; values are known by their names."""
+    """Nodes and constants in the order in which they are needed; values are identified by their names."""
 
     def __init__(self, answer: Answer, onnx: Any) -> None:
         self.answer, self.onnx = answer, onnx
@@ -114,7 +114,7 @@ class _Graph:
 
     # -- values -------------------------------------------------------------------------------------------------------
     def constant(self, value: Any, dtype: Any = np.float64) -> str:
-        """The name of a constant; equal ones are one."""
+        """The name of a constant; equal ones are shared."""
         array = np.asarray(value, dtype=dtype)
         encoded = repr(array.tolist()).encode() if dtype is object else array.tobytes()
         key = np.dtype(dtype).str, encoded, array.shape
@@ -157,7 +157,7 @@ class _Graph:
         return _WRITERS[node.op](self, node, args)
 
     def _cell(self, node: Expression, args: list[str]) -> str:
-        """A number; none where it is infinite, as such a row has no answer."""
+        """A number, NaN if it is infinite, as such a row has no answer."""
         infinite = self._added("IsInf", [self.inputs[node.value]])
         return self._added("Where", [infinite, self.constant(np.nan), self.inputs[node.value]])
 
@@ -185,7 +185,7 @@ class _Graph:
         return self._place(cell, labels, "Equal", levels.unseen, away, missing, levels)
 
     def _place(self, cell: str, labels: str, op: str, start: int, steps: Any, missing: str, levels: Any) -> str:
-        """start + the steps of all labels that compare with the cell."""
+        """start + the steps of all labels for which the comparison with the cell is true."""
         if not len(steps):
             found = self.constant(start, np.int64)
         else:

@@ -31,7 +31,7 @@ _LARGEST_LOG = float(np.nextafter(np.log(np.finfo(np.float64).max), 0.0))
 
 
 def deviations(features: Features, centre: FloatArray, fill: FloatArray, row: Row) -> list[Expression]:
-    """x - centre of each feature; `fill` stands where the cell is missing or unseen."""
+    """x - centre of each feature; `fill` is used where the cell is missing or unseen."""
     terms = []
     places = dict(zip(features.names, zip(centre.tolist(), fill.tolist(), strict=True), strict=True))
     for name in features.schema.numbers:
@@ -61,7 +61,7 @@ def _score(constant: float, weights: FloatArray, away: list[Expression]) -> Expr
 
 
 def log_scores(model: LogisticModel, row: Row) -> list[Expression]:
-    """log p(class | row) up to a number for each row."""
+    """log p(class | row) up to a constant for each row."""
     away = deviations(model.features, model.centre, model.centre, row)
     scores = [_score(at, weights, away) for at, weights in zip(model.at_centre.tolist(), model.weights, strict=True)]
     if not model.settings.marginalize or len(scores) < 2:
@@ -81,7 +81,7 @@ def log_scores(model: LogisticModel, row: Row) -> list[Expression]:
 
 
 def _shrinkage(z: list[Expression], covariance: FloatArray) -> Expression:
-    """1 / sqrt(1 + pi / 8 variance), with the variance z' covariance z, which rounding does not make negative."""
+    """1 / sqrt(1 + pi / 8 variance), with the variance z' covariance z, clipped at 0 against rounding errors."""
     pairs = combinations_with_replacement(range(len(z)), 2)
     variance = total(z[i] * z[j] * float(covariance[i, j] + (covariance[j, i] if i != j else 0.0)) for i, j in pairs)
     above = least([number(0.0), variance * -1.0])

@@ -1,7 +1,7 @@
-"""What a score reads of a row: numbers and levels, of a table or of what a member of a mixture sees of it.
+"""The inputs of a score: numbers and levels of a row of a table, or of its features for a member of a mixture.
 
-A query cannot raise an error about one row. What a model refuses (an infinite number, a count that is not one, a
-missing or unseen cell where that is an error) is a condition here, and such a row has no answer.
+A query cannot raise an error about one row. What a model refuses (an infinite number, an invalid count, a missing or
+unseen cell where that is an error) is a condition here, and such a row has no answer.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ class Row(Protocol):
         ...
 
     def slot(self, column: str, known: Vocabulary) -> Expression:
-        """Which of the known levels; "missing" or "unseen" if none of them."""
+        """The known level, or "missing" or "unseen"."""
         ...
 
 
 class TableRow:
-    """The row of a table, each cell read once; `refused` is when a model would not take it."""
+    """The row of a table, each cell read once; `refused` are the conditions under which a model refuses it."""
 
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
@@ -87,26 +87,26 @@ class TableRow:
 
     @property
     def is_refused(self) -> Expression | None:
-        """Whether a model would not take the row; None if it takes every row."""
+        """Whether a model would refuse the row; None if it accepts every row."""
         every = [*self.refused, *([self.unreadable] if self.unreadable is not None else [])]
         return either(*every) if every else None
 
 
 def choose_known(x: Expression, condition: Expression) -> Expression:
-    """The condition, where there is a number; else it does not hold."""
+    """The condition where the number is not missing, else false."""
     return Expression("and", (negated(is_missing(x)), condition))
 
 
 def free_text(column: str) -> ExportError:
-    """The error about a column whose words a model reads."""
+    """The error for a column of free text."""
     return ExportError(
-        f"column {column!r} is free text: what a word is differs from one database to the next",
+        f"column {column!r} is free text, which databases split into words differently",
         fix=f"leave it out with ignore=[{column!r}] (--ignore {column}), or count its words in columns",
     )
 
 
 class NumbersRow:
-    """A row as a member of a mixture sees it that takes numbers only: see `AsNumbers`."""
+    """The features of a row for a member of a mixture that takes numbers only: see `AsNumbers`."""
 
     def __init__(self, inputs: AsNumbers, row: Row, known: dict[str, Vocabulary]) -> None:
         if inputs.words:

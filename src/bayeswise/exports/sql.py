@@ -1,7 +1,7 @@
-"""One SELECT that answers as a model does, in the SQL of a database.
+"""One SELECT that predicts like the model, in the SQL of a database.
 
-Cells are read in the first step, what stands in several places is computed in steps of its own (common table
-expressions), and the last step gives the answers. Everything is made of sqlglot's expressions: no text is pasted.
+Cells are read in the first step, expressions that are used more than once are computed in steps of their own (common
+table expressions), and the last step has the outputs. Everything is built from sqlglot's expressions, not from text.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def to_sql(
     table: str | Sequence[str] = "rows",
     columns: Sequence[str] | None = None,
 ) -> str:
-    """A query that gives back `columns` of the table, then the answer and the posterior; with costs, the action."""
+    """A query that returns `columns` of the table, then the prediction and the posterior; with costs, the action."""
     written = dialect_of(dialect)
     found = Query(answer_of(model, costs, columns), written, _table_of(table))
     return str(found.select().sql(dialect=dialect, pretty=True)) + "\n"
 
 
 def _table_of(table: str | Sequence[str]) -> list[str]:
-    """The name of a table with what stands before it: schema.table, or its parts one by one."""
+    """The parts of the name of a table: [schema, table] of "schema.table" or of a list."""
     parts = table.split(".") if isinstance(table, str) else list(table)
     if not 1 <= len(parts) <= 3 or not all(isinstance(part, str) and part for part in parts):
         raise ParameterError(
@@ -45,7 +45,7 @@ def _table_of(table: str | Sequence[str]) -> list[str]:
 
 
 class Query:
-    """Which expressions are columns of which step."""
+    """A query: the steps, and which expressions are their columns."""
 
     def __init__(self, answer: Answer, dialect: Dialect, table: list[str]) -> None:
         self.answer, self.dialect, self.table = answer, dialect, table
@@ -65,7 +65,7 @@ class Query:
 
     # -- which expressions are columns ------------------------------------------------------------------------------
     def _divide(self) -> None:
-        """Leaves that read cells are columns of step 0; what is used twice, or is deep, of the step after its own."""
+        """Leaves that read cells are columns of step 0; expressions used twice, or deep, of the first step possible."""
         used: dict[int, int] = {}
         for node in self.nodes:
             times = 2 if node.op in self.dialect.repeats else 1
@@ -156,11 +156,11 @@ class Query:
 
     # -- expressions --------------------------------------------------------------------------------------------------
     def _read(self, node: Expression) -> Sql:
-        """The column of an earlier step, or what it stands for."""
+        """The column of an earlier step, or the expression itself."""
         return self._named(node) if id(node) in self.step_of else self._written(node)
 
     def _inner(self, node: Expression) -> Sql:
-        """The same as an operand, in brackets where they are needed."""
+        """The same as an operand, in brackets if needed."""
         found = self._read(node)
         wrapped = isinstance(found, self.sql.Binary | self.sql.Not)
         return self.sql.Paren(this=found) if wrapped else found
@@ -186,7 +186,7 @@ class Query:
         return _WRITERS[node.op](self, dialect, node)
 
     def _choice(self, dialect: Dialect, node: Expression) -> Sql:
-        """Choices within choices are one CASE."""
+        """Nested choices as one CASE."""
         cases = []
         while True:
             condition, then, otherwise = node.args
@@ -198,7 +198,7 @@ class Query:
         return self.sql.Case(ifs=cases, default=default)
 
     def _lookup(self, dialect: Dialect, node: Expression) -> Sql:
-        """The most frequent entry is what remains."""
+        """A CASE whose default is the most frequent entry."""
         place = None
         for slot in node.args:
             own = self._inner(slot)
@@ -291,7 +291,7 @@ def labels_alike(labels: Sequence[Any]) -> list[Any]:
 
 
 def _by_halves(terms: list[Any], join: Callable[[Any, Any], Any]) -> Any:
-    """Joined in pairs: a thousand terms are ten deep."""
+    """Join terms in pairs, so that a thousand terms are ten levels deep."""
     while len(terms) > 1:
         pairs = [join(terms[k], terms[k + 1]) for k in range(0, len(terms) - 1, 2)]
         terms = [*pairs, *terms[2 * len(pairs) :]]
