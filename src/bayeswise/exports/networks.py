@@ -107,7 +107,7 @@ def _of_forest(scores: GraphScores, columns: Sequence[_Column]) -> list[Expressi
 
 
 class _Forest:
-    """Messages from the leaves up: the likelihood of a column and those below given its parent's level and the class."""
+    """Messages from the leaves up: likelihoods of a column and those below given its parent's level and the class."""
 
     def __init__(self, scores: GraphScores, columns: Sequence[_Column]) -> None:
         self.columns = columns
