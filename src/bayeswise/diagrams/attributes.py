@@ -136,7 +136,7 @@ class Weighing:
         return self.with_weights({**{name: max(0.0, share) for name, share in shares.items()}, attribute: weight})
 
     def attribute(self, name: str) -> Attribute:
-        """An attribute, or an error that guesses what was meant."""
+        """An attribute, or an error with a suggestion."""
         if name not in self.attributes:
             known = list(self.attributes)
             fix = guess(name, known) if known else "give the diagram attributes=[Attribute(...)]"

@@ -160,7 +160,7 @@ def checked_pieces(nodes: Iterable[Piece]) -> list[Piece]:
         names.add(piece.name)
     if not any(isinstance(piece, Utility) for piece in given):
         raise NetworkError(
-            "the diagram has no utility, so that every policy is as good",
+            "the diagram has no utility, so that all policies are equally good",
             fix="add Utility(...), in a file [utility.NAME]",
         )
     return given

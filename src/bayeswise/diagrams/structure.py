@@ -77,7 +77,7 @@ class DiagramStructure:
         for parent in parents:
             if parent in self.utilities:
                 raise NetworkError(
-                    f"{piece.name!r} depends on the utility {parent!r}; nothing can follow from a utility",
+                    f"{piece.name!r} depends on the utility {parent!r}; a utility cannot have children",
                     fix="depend on the parents of that utility instead",
                 )
             if parent not in self._places:
@@ -148,7 +148,7 @@ class DiagramStructure:
         gains = [Utility(n, self._outcomes[n], self.parents(n), attribute=about.get(n)) for n in self.utilities]
         return [*inner, *gains]
 
-    # -- what it is -------------------------------------------------------------------------------------------
+    # -- properties -------------------------------------------------------------------------------------------
     def __len__(self) -> int:
         return len(self.names) + len(self.utilities)
 
@@ -196,12 +196,12 @@ class DiagramStructure:
         return f"InfluenceDiagram({counts}: {'; '.join(decided)})"
 
     def place(self, name: str) -> int:
-        """The position of a chance node or a decision, or an error that guesses what was meant."""
+        """The position of a chance node or a decision, or an error with a suggestion."""
         refuse_unknown(name, self._places, "the diagram has no chance node or decision")
         return self._places[name]
 
     def decision_place(self, name: str) -> int:
-        """The position of a decision, or an error that guesses what was meant."""
+        """The position of a decision, or an error with a suggestion."""
         refuse_unknown(name, self._knows, "the diagram has no decision")
         return self._places[name]
 
@@ -257,7 +257,7 @@ class DiagramStructure:
         return self.utility(name) if name in self._utilities else self.network.table(name)
 
     def code(self, name: str, state: Any) -> int:
-        """The position of a state of a node, or an error that guesses what was meant."""
+        """The position of a state of a node, or an error with a suggestion."""
         word = "option" if name in self._knows else "state"
         return find_state(state, self._states[self.place(name)], what=f"{name!r} has no {word}")
 

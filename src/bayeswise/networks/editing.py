@@ -79,7 +79,7 @@ class NetworkEdits:
         gone = self.network.code(name, state)
         labels = [label for place, label in enumerate(self.network.states(name)) if place != gone]
         if not labels:
-            raise NetworkError(f"{name!r} has one state only", fix="remove the node")
+            raise NetworkError(f"{name!r} has only one state", fix="remove the node")
 
         def narrower(node: Node) -> Node:
             kept = np.delete(node.table, gone, axis=1)

@@ -164,7 +164,7 @@ def _row(node: str, states: Vocabulary, given: Any, where: str) -> list[float]:
         return [first, 1.0 - first]
     if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
         raise NetworkError(
-            f"the table of {node!r}{where} has {given!r:.80} for a row",
+            f"the table of {node!r}{where} has {given!r:.80} as a row",
             fix="write a number for each state, or {state: p}",
         )
     row = _floats(node, given, where)
@@ -179,13 +179,13 @@ def _floats(node: str, row: Any, where: str) -> list[float]:
     for entry in row:
         if not isinstance(entry, int | float | np.number | np.bool_):
             raise NetworkError(
-                f"the table of {node!r}{where} has {entry!r:.80} for a probability", fix="write a number from 0 to 1"
+                f"the table of {node!r}{where} has {entry!r:.80} as a probability", fix="write a number from 0 to 1"
             )
     try:
         return [float(p) for p in row]
     except OverflowError:
         raise NetworkError(
-            f"the table of {node!r}{where} has a number beyond floats", fix="write a number from 0 to 1"
+            f"the table of {node!r}{where} has a number that is too large for a float", fix="write a number from 0 to 1"
         ) from None
 
 
@@ -301,7 +301,7 @@ def cuts_of(states: Sequence[Any]) -> tuple[float, ...] | None:
 
 
 def interval_with(states: Sequence[Any], value: object) -> int:
-    """The place of the interval that holds a number, which may be written as text; -1 if there is none.
+    """The position of the interval that contains a number, which may be text; -1 if there is none.
 
     >>> interval_with(["< 2.5", ">= 2.5"], 2.5), interval_with(["< 2.5", ">= 2.5"], "warm")
     (1, -1)
@@ -317,7 +317,7 @@ def interval_with(states: Sequence[Any], value: object) -> int:
 
 
 def place_of_state(states: Vocabulary, label: Any) -> int:
-    """The place of a state, or of the interval that holds a number; -1 if there is none.
+    """The position of a state, or of the interval that contains a number; -1 if there is none.
 
     Files and the command line have text only: where no state equals the label, 12 and "12" are the same state.
 

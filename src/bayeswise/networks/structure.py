@@ -99,7 +99,7 @@ class NamedGraph:
         return tuple((names[p], name) for name, above in zip(names, self._parents, strict=True) for p in above)
 
     def place(self, name: str) -> int:
-        """The position of a node, or an error that guesses what was meant."""
+        """The position of a node, or an error with a suggestion."""
         if not isinstance(name, str):
             raise ParameterError(f"the name of a node is a string; found {name!r:.80}", fix=guess("", self.names))
         refuse_unknown(name, self._places, "the network has no node")
@@ -182,7 +182,7 @@ class NetworkStructure(NamedGraph):
         self._tables = Tables(tables)
         self.notes: tuple[str, ...] = tuple(notes)
 
-    # -- what it is -------------------------------------------------------------------------------------------
+    # -- properties -------------------------------------------------------------------------------------------
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, NetworkStructure):
             return NotImplemented
@@ -214,7 +214,7 @@ class NetworkStructure(NamedGraph):
         return Node(name, self._states[place], self._tables.given[place], self.parents(name))
 
     def code(self, name: str, state: Any) -> int:
-        """The position of a state, or of the interval that holds a number; or an error that guesses what was meant."""
+        """The position of a state, or of the interval that contains a number; an error has a suggestion."""
         states = self._states[self.place(name)]
         place = place_of_state(states, state)
         return place if place >= 0 else find_state(state, states, what=f"node {name!r} has no state")

@@ -46,19 +46,19 @@ FUN = Utility("fun", {"yes": 1, "no": 0}, ["go"])
         (
             [GO, Decision("stay", YES_NO), FUN],
             NetworkError,
-            "the order of the decisions 'go' and 'stay' is open",
+            "the order of the decisions 'go' and 'stay' is undetermined",
         ),
         (
             [GO, FUN, Chance("joy", YES_NO, [0.5, 0.5], ["fun"])],
             NetworkError,
-            "'joy' depends on the utility 'fun'; nothing can follow from a utility",
+            "'joy' depends on the utility 'fun'; a utility cannot have children",
         ),
         (
             [GO, FUN, Decision("stay", YES_NO, ["go", "fun"])],
             NetworkError,
-            "nothing can follow from a utility",
+            "a utility cannot have children",
         ),
-        ([GO, FUN, Utility("more", [0, 1], ["fun"])], NetworkError, "nothing can follow from a utility"),
+        ([GO, FUN, Utility("more", [0, 1], ["fun"])], NetworkError, "a utility cannot have children"),
         ([GO, RAIN, Utility("fun", [[1, 2, 3]], ["go", "rain"])], CostError, "has the shape (1, 3)"),
         ([GO, Utility("fun", {"yes": 1}, ["go"])], CostError, "has no entry for go = no"),
         ([GO, Utility("fun", {"yes": 1, "now": 0}, ["go"])], ParameterError, "did you mean 'no'?"),

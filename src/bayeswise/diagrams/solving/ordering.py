@@ -24,7 +24,7 @@ def decision_order(
     (0, 2)
     >>> decision_order([[], []], [0, 1], [0, 1], ["a", "b"])
     Traceback (most recent call last):
-    bayeswise.foundation.errors.NetworkError: the order of the decisions 'a' and 'b' is open. Fix: ...
+    bayeswise.foundation.errors.NetworkError: the order of the decisions 'a' and 'b' is undetermined. Fix: ...
     """
     all_decisions, alone = set(decisions), set(apart)
     ordered = tuple(node for node in order if node in all_decisions)
@@ -32,7 +32,7 @@ def decision_order(
         if not {first, second} <= alone:
             a, b = names[first], names[second]
             raise NetworkError(
-                f"the order of the decisions {a!r} and {b!r} is open",
+                f"the order of the decisions {a!r} and {b!r} is undetermined",
                 fix=f"let the later one know the other, as in Decision({b!r}, ..., knows=[{a!r}]); "
                 "if neither knows of the other, write forgets='everything' in both",
             )

@@ -77,7 +77,7 @@ class NetworkClassifierModel(Classifier):
     def encoded_schema(self) -> Schema:
         return self.coding.coded
 
-    # -- what it is -------------------------------------------------------------------------------------------
+    # -- properties -------------------------------------------------------------------------------------------
     @property
     def target(self) -> str:
         return self.schema.target.name if self.schema.target else "class"

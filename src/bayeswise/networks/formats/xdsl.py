@@ -91,7 +91,7 @@ class _Reader:
         name = element.attributes.get("id", "?")
         if element.tag == "noisyadder":
             element.fail(f"{name!r} is a {element.tag} node", fix="change it to a CPT in GeNIe (Change type) and save")
-        element.fail(f"{name!r} is a node of the kind <{element.tag}>", fix=f"known are {', '.join(_KINDS)}")
+        element.fail(f"{name!r} is a node of the kind <{element.tag}>", fix=f"supported are {', '.join(_KINDS)}")
 
     def _title(self, name: str) -> str:
         return self.titles.get((name,), name)

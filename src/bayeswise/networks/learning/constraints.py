@@ -68,7 +68,7 @@ class Constraints:
                 later = tier.get(parent, -1) > tier.get(child, len(self.tiers))
                 why = f"{parent!r} is in a later tier than {child!r}" if later else "it is forbidden"
                 raise ParameterError(
-                    f"the edge {parent} -> {child} is required and not allowed: {why}", fix="drop one of both"
+                    f"the edge {parent} -> {child} is required and not allowed: {why}", fix="drop one of them"
                 )
         return permitted
 

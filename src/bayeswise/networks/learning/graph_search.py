@@ -52,7 +52,7 @@ class GraphSearch:
         for name, is_unused in unused.items():
             if is_unused:
                 what = "a given graph" if given else f"method {method!r}"
-                raise ParameterError(f"{what} makes no use of {name}", fix="leave it out, or choose another method")
+                raise ParameterError(f"{what} does not use {name}", fix="leave it out, or choose another method")
         return replace(self, method=chosen_method(self.method, n_columns, self.restarts))
 
     def found(self, rows: CodedRows) -> Search:

@@ -83,7 +83,7 @@ def learn(
         parents = graph.by_name(rows.names)
         notes += [*graph.notes, *["the search was interrupted: this is the best graph so far"] * graph.interrupted]
     elif rules != Constraints():
-        raise ParameterError("a given graph makes no use of constraints", fix="leave them out")
+        raise ParameterError("a given graph does not use constraints", fix="leave them out")
     else:
         _check_graph(parents, rows.names)
     of_states = {name: list(parents.get(name, ())) for name in rows.coded.names}
@@ -175,7 +175,7 @@ def _line(name: str, parents: Sequence[str], rows: MixedRows, sums: ScatterBySta
         if pooled is None:
             what = f"{', '.join(above)} determine it" if above else "it never varies"
             raise TooFewRowsError(
-                f"there is no line for {name!r} with noise about it: {what}, or there are too few rows",
+                f"no line with residual noise can be fitted for {name!r}: {what}, or there are too few rows",
                 fix="give it fewer parents, leave it out, or give more rows",
             )
         notes.append(f"{name}: {lines.count(None)} of {len(lines)} configurations have the line of all rows")

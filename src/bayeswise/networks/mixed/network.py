@@ -73,7 +73,7 @@ class MixedNetwork(NamedGraph):
                 kind = "is a number" if is_number else "has states"
                 raise NetworkError(f"the parent {parent!r} of {node.name!r} {kind}", fix=f"put it into {place}")
 
-    # -- what it is ---------------------------------------------------------------------------------------------
+    # -- properties ---------------------------------------------------------------------------------------------
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, MixedNetwork):
             return NotImplemented
