@@ -6,6 +6,7 @@ import { problemOf, useResource } from "../api/resource";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
 import { changed, go, query } from "../router";
+import { UndoButtons, type Undo } from "../undo";
 import { readWorkspace, workspace } from "../workspace";
 import { draftOf, inWords, type Edit } from "./draft";
 import { edgeKey, GraphPlane } from "./graph_plane";
@@ -29,27 +30,28 @@ export function EditView({ network, version, onSaved, onReread }: Props) {
   const queue = useMemo(() => ({ last: Promise.resolve() }), []); // one change after the other
   const edge = useMemo(() => signal<{ parent: string; child: string } | null>(null), [network]);
   const node = query.value.get("node");
-  const edits = draft.edits;
+  const edits = draft.done;
   const answer = useResource(JSON.stringify([network, version, edits]), async (control) => ({ edits, ...(await post("/api/network/edit", { network, edits: [...edits] }, {}, control)) })).value;
   const graph = answer.value?.graph ?? null;
 
-  const propose: Propose = (edit, then) => {
-    queue.last = queue.last.then(async () => {
-      try {
-        await post("/api/network/edit", { network, edits: [...draft.edits, edit] });
-        wrong.value = null;
-        draft.take(edit);
-        then?.();
-      } catch (error) {
-        wrong.value = problemOf(error);
-      }
-    });
+  const enqueue = (work: () => void | Promise<void>) => {
+    queue.last = queue.last.then(work);
   };
+  const propose: Propose = (edit, then) => enqueue(async () => {
+    try {
+      await post("/api/network/edit", { network, edits: [...draft.done, edit] });
+      wrong.value = null;
+      draft.take(edit);
+      then?.();
+    } catch (error) {
+      wrong.value = problemOf(error);
+    }
+  });
   const save = async (output: string) => {
     const replaced = output === network ? version : workspace.value?.files.find((file) => file.name === output)?.version ?? null;
     try {
       await queue.last;
-      await post("/api/network/edit", { network, edits: [...draft.edits], output, version: replaced });
+      await post("/api/network/edit", { network, edits: [...draft.done], output, version: replaced });
       wrong.value = null;
       draft.clear();
       await readWorkspace();
@@ -60,16 +62,16 @@ export function EditView({ network, version, onSaved, onReread }: Props) {
   };
   const chosen = graph?.nodes.find(({ name }) => name === node) ?? null;
   const removeEdge = ({ parent, child }: { parent: string; child: string }) => propose({ change: "remove-edge", node: child, parent, normalise: false }, () => (edge.value = null));
-  const step = (move: () => void) => {
+  const step = (move: () => void) => enqueue(() => { // after changes that the server still tries
     wrong.value = null;
     edge.value = null;
     move();
-  };
+  });
   return (
     <>
       <p class="quiet">Drag from the dot of a node to another for an edge; click an edge to remove it, a name for its states, parents and table. Nothing is written before you save.</p>
-      <Toolbar key={network} network={network} edits={edits} canRedo={draft.canRedo} edge={edge.value} onAdd={(name) => propose({ change: "add-node", node: name, states: ["no", "yes"], normalise: false }, () => select(name))}
-        onRemoveEdge={removeEdge} onUndo={() => step(() => draft.undo())} onRedo={() => step(() => draft.redo())} onSave={(name) => void save(name)} />
+      <Toolbar key={network} network={network} draft={draft} edge={edge.value} onAdd={(name) => propose({ change: "add-node", node: name, states: ["no", "yes"], normalise: false }, () => select(name))}
+        onRemoveEdge={removeEdge} onMove={step} onSave={(name) => void save(name)} />
       {wrong.value && <ProblemNote problem={wrong.value} />}
       {wrong.value?.stale && <p class="remedies"><button type="button" onClick={() => { wrong.value = null; void readWorkspace(); onReread(); }}>read the file again, and keep my changes</button></p>}
       {answer.problem && <ProblemNote problem={answer.problem} />}
@@ -112,17 +114,16 @@ function isAbove(graph: Graph, above: string, node: string): boolean {
 
 interface ToolbarProps {
   readonly network: string | null;
-  readonly edits: readonly Edit[];
-  readonly canRedo: boolean;
+  readonly draft: Undo<Edit>;
   readonly edge: { parent: string; child: string } | null;
   readonly onAdd: (name: string) => void;
   readonly onRemoveEdge: (edge: { parent: string; child: string }) => void;
-  readonly onUndo: () => void;
-  readonly onRedo: () => void;
+  readonly onMove: (move: () => void) => void; // an undo or redo
   readonly onSave: (name: string) => void;
 }
 
-function Toolbar({ network, edits, canRedo, edge, onAdd, onRemoveEdge, onUndo, onRedo, onSave }: ToolbarProps) {
+function Toolbar({ network, draft, edge, onAdd, onRemoveEdge, onMove, onSave }: ToolbarProps) {
+  const edits = draft.done;
   const output = useMemo(() => signal(network ?? "network.bif"), []);
   const exists = workspace.value?.files.some((file) => file.name === output.value) ?? false;
   return (
@@ -135,8 +136,7 @@ function Toolbar({ network, edits, canRedo, edge, onAdd, onRemoveEdge, onUndo, o
         </form>
       </div>
       <p class="remedies">
-        <button type="button" disabled={!edits.length} onClick={onUndo}>undo</button>
-        <button type="button" disabled={!canRedo} onClick={onRedo}>redo</button>
+        <UndoButtons steps={draft} onMove={onMove} />
         {edge && <button type="button" onClick={() => onRemoveEdge(edge)}>remove the edge {edge.parent} → {edge.child}</button>}
         <span role="status">{edits.length ? `${edits.length} change${edits.length > 1 ? "s" : ""} not saved; the last: ${inWords(edits.at(-1)!)}` : "No changes."}</span>
       </p>

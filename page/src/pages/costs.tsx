@@ -12,13 +12,13 @@ import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
 import { SaveDecision } from "../costs/save_decision";
 import { TypedInput } from "../components/typed_input";
-import { useUndo } from "../costs/undo";
-import { draftOf, forgetDraft, keepDraft } from "../decide/draft";
+import { draftOf, forgetDraft, keepDraft } from "../costs/draft";
 import { load, type Loaded } from "../decide/load";
 import { outcomeOf, type CostCells } from "../decide/outcome";
 import { piecesOf, withEdgeAt } from "../decide/thresholds";
 import { compact } from "../numbers";
 import { changed, go } from "../router";
+import { Undo, UndoButtons } from "../undo";
 
 export function CostsPage() {
   const files = chosenCase();
@@ -37,8 +37,9 @@ export function CostsPage() {
 
 function Decide({ view, rows, document, file, version }: Loaded) {
   const kept = useMemo(() => draftOf(view.model, file), []);
-  const steps = useUndo(view.model, () => document.costs, kept?.costs);
-  const draft = useMemo(() => signal(steps.now), []);
+  const steps = useMemo(() => new Undo<CostCells>({ done: kept && !same(kept.costs, document.costs) ? [kept.costs] : [] }), []);
+  const settled = () => steps.done.at(-1) ?? document.costs; // where no slider moves
+  const draft = useMemo(() => signal(settled()), []);
   const saved = useMemo(() => signal(document.costs), []);
   const unit = useMemo(() => signal(kept?.unit ?? document.unit ?? ""), []);
   const savedUnit = useRef(document.unit ?? "");
@@ -50,27 +51,13 @@ function Decide({ view, rows, document, file, version }: Loaded) {
     draft.value = next;
   };
   const settle = () => {
-    steps.take(draft.value);
-    keep();
-  };
-  const undoable = (step: () => void) => {
-    step();
-    change(steps.now);
+    if (!same(draft.value, settled())) steps.take(draft.value);
     keep();
   };
   const keep = () => {
-    if (same(steps.now, saved.value) && unit.value === savedUnit.current) forgetDraft(view.model, own.current);
-    else keepDraft(view.model, own.current, { version: read.current, costs: steps.now, unit: unit.value });
+    if (same(settled(), saved.value) && unit.value === savedUnit.current) forgetDraft(view.model, own.current);
+    else keepDraft(view.model, own.current, { version: read.current, costs: settled(), unit: unit.value });
   };
-  useLayoutEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      if (!(event.ctrlKey || event.metaKey) || event.key.toLowerCase() !== "z" || event.target instanceof HTMLInputElement) return;
-      event.preventDefault();
-      undoable(() => (event.shiftKey ? steps.redo() : steps.undo()));
-    };
-    window.addEventListener("keydown", onKey);
-    return () => window.removeEventListener("keydown", onKey);
-  }, []);
   const costs = draft.value;
   const outcome = useMemo(() => measured("decide", performance.now(), () => outcomeOf(rows, costs)), [rows, costs]);
   useLayoutEffect(() => {
@@ -82,16 +69,15 @@ function Decide({ view, rows, document, file, version }: Loaded) {
   const moveEdge = (edge: number, p: number) => {
     change(withEdgeAt(costs, rows.states, pieces![edge]!.action, pieces![edge + 1]!.action, p));
   };
-  const certified = useCertified(view, file, same(steps.now, saved.value) ? null : steps.now);
-  const stale = draft.value !== steps.now || certified.loading;
+  const certified = useCertified(view, file, same(settled(), saved.value) ? null : settled());
+  const stale = draft.value !== settled() || certified.loading;
   return (
     <>
       {view.prior_of_decision && <p class="quiet">Posteriors are under the prior of {file}: {rows.states.map((state, at) => `P(${state}) = ${compact(view.prior[at]!)}`).join(", ")}.</p>}
-      <CostTable costs={costs} settled={steps.now} states={rows.states} onChange={change} onSettle={settle} />
+      <CostTable costs={costs} settled={settled()} states={rows.states} onChange={change} onSettle={settle} />
       <p class="remedies">
         <label>Unit <TypedInput class="short" placeholder="none" maxLength={20} value={unit.value} onTyped={(text) => { unit.value = text; keep(); }} /></label>
-        <button type="button" disabled={!steps.canUndo} onClick={() => undoable(() => steps.undo())}>undo</button>
-        <button type="button" disabled={!steps.canRedo} onClick={() => undoable(() => steps.redo())}>redo</button>
+        <UndoButtons steps={steps} onMove={(move) => { move(); change(settled()); keep(); }} />
       </p>
       <SaveDecision document={{ ...document, unit: unit.value || null, costs }} file={file} version={read.current} changed={!same(costs, saved.value) || unit.value !== savedUnit.current}
         onSaved={(name, kept) => {
@@ -125,7 +111,7 @@ function Decide({ view, rows, document, file, version }: Loaded) {
       <p role="status" class={stale ? "certified stale" : "certified"}>
         {certified.paid && <>Cost per case <b>{compact(certified.paid.mean)}</b>{unit.value && ` ${unit.value}`}, {String(certified.facts!["interval"])} {compact(certified.paid.low)} to {compact(certified.paid.high)}.</>}
       </p>
-      <Capacity model={view.model} table={view.table} file={file} document={{ ...document, costs: steps.now }} />
+      <Capacity model={view.model} table={view.table} file={file} document={{ ...document, costs: settled() }} />
       <SameAsBox same={certified.same} />
     </>
   );

@@ -1,6 +1,6 @@
 // Costs that are not saved yet, kept by the tab: a page that is loaded again goes on with them.
+import type { CostCells } from "../decide/outcome";
 import { keep, kept } from "../storage";
-import type { CostCells } from "./outcome";
 
 interface Draft {
   readonly version: string | null; // of the file that they are a change of
