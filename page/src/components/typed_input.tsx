@@ -14,6 +14,7 @@ interface Props {
   readonly step?: string | number;
   readonly placeholder?: string;
   readonly maxLength?: number;
+  readonly readOnly?: boolean;
   readonly "aria-label"?: string;
 }
 

@@ -27,7 +27,7 @@ interface Props {
 export function EditView({ network, version, onSaved, onReread }: Props) {
   const draft = useMemo(() => draftOf(network), [network]);
   const wrong = useMemo(() => signal<(Problem & { readonly stale?: boolean }) | null>(null), [network]);
-  const queue = useMemo(() => ({ last: Promise.resolve() }), []); // one change after the other
+  const queue = useMemo(() => ({ last: Promise.resolve(), length: signal(0) }), []); // one change after the other
   const edge = useMemo(() => signal<{ parent: string; child: string } | null>(null), [network]);
   const node = query.value.get("node");
   const edits = draft.done;
@@ -35,7 +35,8 @@ export function EditView({ network, version, onSaved, onReread }: Props) {
   const graph = answer.value?.graph ?? null;
 
   const enqueue = (work: () => void | Promise<void>) => {
-    queue.last = queue.last.then(work);
+    queue.length.value++;
+    queue.last = queue.last.then(work).finally(() => void queue.length.value--);
   };
   const propose: Propose = (edit, then) => enqueue(async () => {
     try {
@@ -85,7 +86,7 @@ export function EditView({ network, version, onSaved, onReread }: Props) {
             onEdge={(each) => (edge.value = edge.value && edgeKey(edge.value) === edgeKey(each) ? null : { parent: each.parent, child: each.child })} onRemoveEdge={removeEdge} />
         </div>
       ) : <p>There is no node yet: name one above.</p>)}
-      {graph && chosen && <NodeForm key={chosen.name} network={network} graph={graph} node={chosen} edits={answer.value!.edits} propose={propose} />}
+      {graph && chosen && <NodeForm key={chosen.name} network={network} graph={graph} node={chosen} edits={answer.value!.edits} stale={queue.length.value > 0 || answer.loading} propose={propose} />}
       {graph && <SameAsBox same={graph.same_as} />}
     </>
   );
@@ -166,11 +167,12 @@ interface NodeFormProps {
   readonly graph: Graph;
   readonly node: Graph["nodes"][number];
   readonly edits: readonly Edit[]; // those that led to the graph
+  readonly stale: boolean; // whether the graph is about to be another one
   readonly propose: Propose;
 }
 
 /** All that can be changed about a node, without a drag. */
-function NodeForm({ network, graph, node, edits, propose }: NodeFormProps) {
+function NodeForm({ network, graph, node, edits, stale, propose }: NodeFormProps) {
   const { name, states, parents } = node;
   const answer = useResource(JSON.stringify([network, graph.version, edits, name]), (control) => post("/api/network/edit", { network, edits: [...edits], table: name }, {}, control)).value;
   const table = answer.value?.table?.node === name ? answer.value.table : null;
@@ -216,7 +218,7 @@ function NodeForm({ network, graph, node, edits, propose }: NodeFormProps) {
       <section aria-label={`Table of ${name}`}>
         <h2>Table</h2>
         {answer.problem && <ProblemNote problem={answer.problem} />}
-        {table && <ProbabilityTable table={table} action="use this table" onUse={(rows) => edit("set-table", { rows })} />}
+        {table && <ProbabilityTable table={table} stale={stale || answer.loading} action="use this table" onUse={(rows) => edit("set-table", { rows })} />}
       </section>
     </div>
   );

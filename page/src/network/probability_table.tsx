@@ -7,14 +7,15 @@ import { TypedInput } from "../components/typed_input";
 
 interface Props {
   readonly table: Schemas["TableView"];
+  readonly stale?: boolean; // whether another table is on its way: what is typed into this one would be lost
   readonly action: string; // what the button says
   readonly onUse: (rows: number[][]) => void;
 }
 
 const MOST_ROWS = 200;
 
-export function ProbabilityTable({ table, action, onUse }: Props) {
-  const rows = useMemo(() => signal(table.rows.map((row) => [...row])), [table]);
+export function ProbabilityTable({ table, stale = false, action, onUse }: Props) {
+  const rows = useMemo(() => signal(table.rows.map((row) => [...row])), [JSON.stringify(table)]);
   const sums = rows.value.map((row) => row.reduce((sum, value) => sum + value, 0));
   const off = sums.map((sum) => Math.abs(sum - 1) > 1e-9);
   const changed = JSON.stringify(rows.value) !== JSON.stringify(table.rows);
@@ -22,7 +23,7 @@ export function ProbabilityTable({ table, action, onUse }: Props) {
   const normalise = () => (rows.value = rows.value.map((row, at) => (off[at] && sums[at]! > 0 ? row.map((value) => value / sums[at]!) : row)));
   return (
     <>
-      <div class="wide">
+      <div class={stale ? "wide stale" : "wide"}>
         <table class="numbers">
           <thead><tr>{table.parents.map((parent) => <th key={parent} scope="col">{parent}</th>)}{table.states.map((state) => <th key={state} scope="col" class="number">{state}</th>)}<td /></tr></thead>
           <tbody>
@@ -31,7 +32,7 @@ export function ProbabilityTable({ table, action, onUse }: Props) {
                 {(table.configurations[at] ?? []).map((state, place) => <th key={place} scope="row">{state}</th>)}
                 {row.map((value, state) => (
                   <td key={state} class="number">
-                    <TypedInput class="probability" aria-label={`P(${table.node} = ${table.states[state]}), row ${at + 1}`} type="number" min={0} max={1} step="any" value={value}
+                    <TypedInput class="probability" aria-label={`P(${table.node} = ${table.states[state]}), row ${at + 1}`} type="number" min={0} max={1} step="any" readOnly={stale} value={value}
                       onTyped={(text) => set(at, state, Number(text))} />
                   </td>
                 ))}
@@ -43,9 +44,9 @@ export function ProbabilityTable({ table, action, onUse }: Props) {
       </div>
       {rows.value.length > MOST_ROWS && <p class="quiet">{rows.value.length - MOST_ROWS} more rows.</p>}
       <p class="remedies">
-        <button type="button" disabled={!off.some(Boolean)} onClick={normalise}>normalise</button>
+        <button type="button" disabled={stale || !off.some(Boolean)} onClick={normalise}>normalise</button>
         <button type="button" disabled={!changed} onClick={() => (rows.value = table.rows.map((row) => [...row]))}>undo changes</button>
-        <button type="button" disabled={!changed || off.some(Boolean)} onClick={() => onUse(rows.value)}>{action}</button>
+        <button type="button" disabled={stale || !changed || off.some(Boolean)} onClick={() => onUse(rows.value)}>{action}</button>
       </p>
     </>
   );
