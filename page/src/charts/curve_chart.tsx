@@ -2,7 +2,7 @@
 import { line } from "d3-shape";
 import type { Schemas } from "../api/client";
 import { ChartWithTable } from "../components/chart_with_table";
-import { Plane } from "../lessons/plane";
+import { Plane } from "./plane";
 import { compact } from "../numbers";
 
 const MOST_ROWS = 25; // of the table; the picture has all points

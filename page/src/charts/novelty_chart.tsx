@@ -1,7 +1,7 @@
 // How ordinary the rows are under the model: p-values in ten bins, which are even where the rows are like those it has learned.
 import type { Schemas } from "../api/client";
 import { ChartWithTable } from "../components/chart_with_table";
-import { Plane } from "../lessons/plane";
+import { Plane } from "./plane";
 import { percent } from "../numbers";
 
 export function NoveltyChart({ view: { shares } }: { view: Schemas["NoveltyView"] }) {

@@ -5,9 +5,9 @@ import { SameAsBox } from "../components/same_as";
 import { compact } from "../numbers";
 import { betaDensity } from "./distributions";
 import { useNumbers } from "./numbers_in_url";
-import { places, Plane } from "./plane";
-import { python } from "./same";
-import { Slider } from "./slider";
+import { places, Plane } from "../charts/plane";
+import { python } from "./same_as";
+import { Slider } from "../components/slider";
 
 const DEFAULTS = { a: 2, b: 2, heads: 0, tails: 0 };
 const SHARES = places([0.0025, 0.9975], 300);

@@ -3,9 +3,9 @@ import { line } from "d3-shape";
 import { ChartWithTable } from "../components/chart_with_table";
 import { SameAsBox } from "../components/same_as";
 import { useNumbers } from "./numbers_in_url";
-import { places, Plane } from "./plane";
-import { bayesRule } from "./same";
-import { Slider } from "./slider";
+import { places, Plane } from "../charts/plane";
+import { bayesRule } from "./same_as";
+import { Slider } from "../components/slider";
 
 const DEFAULTS = { prior: 0.5, yes: 0.7, no: 0.4, copies: 3 };
 

@@ -5,9 +5,9 @@ import { SameAsBox } from "../components/same_as";
 import { compact } from "../numbers";
 import { equalPlaces, logNormalDensity, normalBelow, normalDensity, type Normal } from "./distributions";
 import { useNumbers } from "./numbers_in_url";
-import { places, Plane } from "./plane";
-import { python, rest } from "./same";
-import { Slider } from "./slider";
+import { places, Plane } from "../charts/plane";
+import { python, rest } from "./same_as";
+import { Slider } from "../components/slider";
 
 const DEFAULTS = { mean_a: 15, spread_a: 3, mean_b: 25, spread_b: 4, prior_a: 0.75, boundary: 18 };
 

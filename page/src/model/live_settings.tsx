@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { post, type Schemas } from "../api/client";
 import { useResource } from "../api/resource";
-import { Slider } from "../lessons/slider";
+import { Slider } from "../components/slider";
 import { compact, count } from "../numbers";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";

@@ -1,5 +1,5 @@
 // A number that can be dragged, typed and stepped with the arrow keys.
-import { TypedInput } from "../components/typed_input";
+import { TypedInput } from "./typed_input";
 
 interface Props {
   readonly label: string;
