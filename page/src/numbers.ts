@@ -20,3 +20,19 @@ export function percent(part: number, all: number): string {
   const share = (100 * part) / all;
   return share < 0.05 ? "0+ %" : `${share.toFixed(share < 10 ? 1 : 0)} %`;
 }
+
+/** With its sign, also above 0. */
+export function signed(value: number, digits = 2): string {
+  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(digits)}`;
+}
+
+export interface Interval {
+  readonly mean: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** The ends of an interval. */
+export function lowToHigh({ low, high }: Interval): string {
+  return `${compact(low)} to ${compact(high)}`;
+}

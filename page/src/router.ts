@@ -16,10 +16,17 @@ export function urlOf(page: string, parameters: Parameters = {}): string {
   return search ? `${page}?${search}` : page;
 }
 
-/** The URL of this view with some parameters changed; all others stay, also those that are given several times. */
-export function changed(changes: Parameters): string {
-  const kept = Object.fromEntries([...new Set(query.value.keys())].map((name) => [name, query.value.getAll(name)]));
-  return urlOf(path.value, { ...kept, ...changes });
+/** Those of these parameters that the URL has, each with all its values. */
+export function given(names: Iterable<string>): Record<string, string[]> {
+  return Object.fromEntries([...names].map((name) => [name, query.value.getAll(name)] as const).filter(([, values]) => values.length));
+}
+
+/** A parameter that is given as name:value, once for each name. */
+export function pairs(parameter: string): (readonly [name: string, value: string])[] {
+  return query.value.getAll(parameter).map((text) => {
+    const cut = text.indexOf(":");
+    return [text.slice(0, cut), text.slice(cut + 1)] as const;
+  });
 }
 
 export function searchOf(parameters: Parameters): string {
@@ -38,6 +45,11 @@ export function go(url: string, { replace = false } = {}): void {
   else window.history.pushState(null, "", url);
   address.value = new URL(window.location.href);
   if (path.value !== before) window.scrollTo(0, 0); // what is chosen on a page does not move it
+}
+
+/** Change parameters of this view; all others stay. */
+export function change(changes: Parameters, options: { replace?: boolean } = {}): void {
+  go(urlOf(path.value, { ...given(query.value.keys()), ...changes }), options);
 }
 
 /** Links within the page do not load it again. */

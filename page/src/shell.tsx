@@ -1,11 +1,12 @@
 // The frame of all pages: the rail with the way from data to decision, the workspace, the theme.
 import { useEffect } from "preact/hooks";
 import { away } from "./api/connection";
+import { COLUMN_OPTIONS } from "./columns";
+import { ProblemNote } from "./components/problem";
 import { PAGES, pageOf } from "./pages";
-import { follow, path, query, urlOf } from "./router";
+import { follow, given, path, query, urlOf } from "./router";
 import { chooseTheme, theme, type Theme } from "./theme";
 import { readWorkspace, workspace, workspaceProblem } from "./workspace";
-import { ProblemNote } from "./components/problem";
 
 const THEMES: readonly Theme[] = ["system", "light", "dark"];
 
@@ -59,7 +60,6 @@ export function Shell() {
 
 /** What the next page needs to know of this one: the files that are being worked on. */
 function carried(page: string): Record<string, string[]> {
-  const columns = page === "/data" || page === "/model" ? ["category", "number", "count", "binary", "text", "ignore", "null"] : [];
-  const kept = page === path.value ? [...new Set(query.value.keys())] : ["table", "target", "model", "decision", "network", ...columns];
-  return Object.fromEntries(kept.map((name) => [name, query.value.getAll(name)]).filter(([, values]) => values!.length > 0));
+  const columns = page === "/data" || page === "/model" ? COLUMN_OPTIONS : [];
+  return given(page === path.value ? query.value.keys() : ["table", "target", "model", "decision", "network", ...columns]);
 }

@@ -20,3 +20,13 @@ export async function readWorkspace(): Promise<void> {
 export function filesOf(kind: FileKind): string[] {
   return (workspace.value?.files ?? []).filter((file) => file.kind === kind).map((file) => file.name);
 }
+
+/** The version that a file has now, or null where there is none. */
+export function versionOf(name: string | null): string | null {
+  return workspace.value?.files.find((file) => file.name === name)?.version ?? null;
+}
+
+/** The name of a file without its suffix. */
+export function stemOf(name: string): string {
+  return name.replace(/\.[^.]*$/, "");
+}

@@ -48,7 +48,7 @@ export async function getBytes(path: string, parameters: Parameters = {}): Promi
   return response.arrayBuffer();
 }
 
-export function send(method: string, url: string, body: unknown, signal?: AbortSignal): Promise<Response> {
+function send(method: string, url: string, body: unknown, signal?: AbortSignal): Promise<Response> {
   return ask(url, {
     method,
     headers: { "content-type": "application/json" },

@@ -86,7 +86,7 @@ function inside(schema: Schema | undefined): string {
 }
 
 /** A value of this type, to begin with. */
-export function example(schema: Schema | undefined, types: Description["types"], name = "", depth = 0): unknown {
+function example(schema: Schema | undefined, types: Description["types"], name = "", depth = 0): unknown {
   if (!schema || depth > 4) return null;
   const type = named(schema);
   if (type) return example(types[type], types, name, depth + 1);

@@ -1,11 +1,11 @@
 // What runs in the background: its id stands in the URL, so that it is found again when the page is loaded again.
 import { signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { changed, go, query } from "../router";
+import { change, query } from "../router";
 import { ApiError, get, post, type Problem, type Schemas } from "./client";
 import { problemOf, whenServed } from "./resource";
 
-export type Job = Schemas["JobView"];
+type Job = Schemas["JobView"];
 
 const PAUSE = 200; // milliseconds between two looks at a job
 
@@ -37,7 +37,7 @@ export function useJob(parameter: string, onDone: (job: Job) => void): Backgroun
         else if (job.state === "done" && before?.id === job.id && isRunning(before)) onDone(job);
       } catch (error) {
         if (control.signal.aborted) return;
-        if (error instanceof ApiError && error.status === 404) go(changed({ [parameter]: null }), { replace: true }); // of a server that has ended
+        if (error instanceof ApiError && error.status === 404) change({ [parameter]: null }, { replace: true }); // of a server that has ended
         else state.value = { job: null, problem: problemOf(error) };
       }
     };
@@ -54,7 +54,7 @@ export function useJob(parameter: string, onDone: (job: Job) => void): Backgroun
       try {
         const job = await ask();
         state.value = { job, problem: null };
-        go(changed({ [parameter]: job.id }), { replace: true });
+        change({ [parameter]: job.id }, { replace: true });
       } catch (error) {
         state.value = { job: null, problem: problemOf(error) };
       }

@@ -2,8 +2,8 @@
 import { line } from "d3-shape";
 import type { Schemas } from "../api/client";
 import { ChartWithTable } from "../components/chart_with_table";
-import { Plane } from "./plane";
 import { compact } from "../numbers";
+import { Plane } from "./plane";
 
 const MOST_ROWS = 25; // of the table; the picture has all points
 

@@ -4,8 +4,7 @@ import { useRef } from "preact/hooks";
 import type { Schemas } from "../api/client";
 import { ChartWithTable } from "../components/chart_with_table";
 import { compact } from "../numbers";
-import { shortened } from "./waterfall";
-import { useNarrow } from "./width";
+import { shortened, useNarrow } from "./width";
 
 type View = Schemas["NomogramView"];
 type Line = View["lines"][number];

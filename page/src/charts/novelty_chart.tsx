@@ -1,8 +1,8 @@
 // How ordinary the rows are under the model: p-values in ten bins, which are even where the rows are like those it has learned.
 import type { Schemas } from "../api/client";
 import { ChartWithTable } from "../components/chart_with_table";
-import { Plane } from "./plane";
 import { percent } from "../numbers";
+import { Plane } from "./plane";
 
 export function NoveltyChart({ view: { shares } }: { view: Schemas["NoveltyView"] }) {
   const bin = (place: number) => `${(place / shares.length).toFixed(1)} to ${((place + 1) / shares.length).toFixed(1)}`;

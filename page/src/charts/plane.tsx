@@ -4,7 +4,7 @@ import { scaleLinear, type ScaleLinear } from "d3-scale";
 import type { ComponentChildren } from "preact";
 import { compact } from "../numbers";
 
-export const WIDTH = 640;
+const WIDTH = 640;
 const NARROW = 400; // on a small screen, so that the words stay legible
 const small = window.matchMedia("(max-width: 34rem)");
 const narrow = signal(small.matches);

@@ -1,8 +1,8 @@
 // What was promised against what was seen: a point with its 95 % interval for each bin, and how many rows it has.
 import type { Schemas } from "../api/client";
 import { ChartWithTable } from "../components/chart_with_table";
-import { Plane } from "./plane";
 import { count } from "../numbers";
+import { Plane } from "./plane";
 
 const RUG = 0.16; // height below the square that counts take, in units of the axis
 

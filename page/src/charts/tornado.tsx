@@ -1,11 +1,10 @@
 // How far the expected utility moves as each entry of the tables moves within its range, the widest first.
 import { scaleLinear } from "d3-scale";
+import { useRef } from "preact/hooks";
 import type { Schemas } from "../api/client";
 import { ChartWithTable } from "../components/chart_with_table";
-import { useRef } from "preact/hooks";
 import { compact } from "../numbers";
-import { shortened } from "./waterfall";
-import { useNarrow } from "./width";
+import { shortened, useNarrow } from "./width";
 
 const TOP = 8;
 

@@ -3,8 +3,8 @@ import { scaleLinear } from "d3-scale";
 import { useRef } from "preact/hooks";
 import type { Schemas } from "../api/client";
 import { ChartWithTable } from "../components/chart_with_table";
-import { compact } from "../numbers";
-import { useNarrow } from "./width";
+import { compact, signed } from "../numbers";
+import { shortened, useNarrow } from "./width";
 
 type View = Schemas["ExplainView"];
 
@@ -66,12 +66,4 @@ function stepsOf(view: View): Step[] | null {
     return { name: `${part.column} = ${part.value ?? "missing"}`, from, to: at, total: false };
   });
   return [{ name: "prior", from: 0, to: view.log_prior_odds, total: true }, ...steps, { name: "posterior", from: 0, to: view.log_odds, total: true }];
-}
-
-export function signed(value: number): string {
-  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)}`;
-}
-
-export function shortened(text: string, most = 30): string {
-  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
 }

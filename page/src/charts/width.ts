@@ -20,3 +20,8 @@ export function useWidth(frame: RefObject<HTMLElement | null>): number {
   }, []);
   return width.value;
 }
+
+/** As much of a text as there is room for. */
+export function shortened(text: string, most = 30): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}

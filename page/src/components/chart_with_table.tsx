@@ -1,7 +1,7 @@
 // Every chart has a table twin: the same numbers as text, for screen readers and for copying.
 import type { ComponentChildren } from "preact";
 
-export interface Twin {
+interface Twin {
   readonly caption: string;
   readonly head: readonly string[];
   readonly rows: readonly (readonly (string | number)[])[];

@@ -1,6 +1,7 @@
 // A file of the workspace, chosen into the URL.
-import { changed, go, query } from "../router";
+import { change, go, path, query, urlOf } from "../router";
 import { filesOf, type FileKind } from "../workspace";
+import { Choice } from "./choice";
 
 interface Props {
   readonly label: string;
@@ -8,24 +9,13 @@ interface Props {
   readonly kind: FileKind;
   readonly value: string | null;
   readonly none?: string; // what is shown for no file, where that may be chosen
+  readonly alone?: boolean; // whether all else in the URL is about the file before, and goes with it
 }
 
-export function FileChoice({ label, name, kind, value, none }: Props) {
+export function FileChoice({ label, name, kind, value, none = value === null ? "choose" : undefined, alone = false }: Props) {
   const files = filesOf(kind);
-  return (
-    <label>
-      {label}
-      <select value={value ?? ""} onChange={(event) => choose(name, event.currentTarget.value)}>
-        {(none !== undefined || value === null) && <option value="">{none ?? "choose"}</option>}
-        {value !== null && !files.includes(value) && <option value={value}>{value}</option>}
-        {files.map((file) => <option key={file} value={file}>{file}</option>)}
-      </select>
-    </label>
-  );
-}
-
-function choose(name: string, file: string): void {
-  go(changed({ [name]: file || null }));
+  const options = value === null || files.includes(value) ? files : [value, ...files];
+  return <Choice label={label} value={value} options={options} none={none} onChoose={(file) => (alone ? go(urlOf(path.value, { [name]: file })) : change({ [name]: file }))} />;
 }
 
 /** The file that the URL names, else the only sensible one: the first of its kind. */

@@ -1,11 +1,11 @@
 // Capacity: at most N rows of the table in an action, at least total expected cost, and what one more place is worth.
 import { post, type Schemas } from "../api/client";
 import { useResource, useRested } from "../api/resource";
-import { compact, count } from "../numbers";
-import { changed, go, query } from "../router";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
 import { TypedInput } from "../components/typed_input";
+import { compact, count, lowToHigh } from "../numbers";
+import { change, query } from "../router";
 
 interface Props {
   readonly model: string;
@@ -24,7 +24,7 @@ export function Capacity({ model, table, file, document }: Props) {
   }).filter(([action]) => actions.includes(action!)));
   const set = (action: string, typed: string) => {
     const next = { ...limits, [action]: typed.trim() };
-    go(changed({ [NAME]: Object.entries(next).filter(([, most]) => most).map(([name, most]) => `${name}=${most}`) }));
+    change({ [NAME]: Object.entries(next).filter(([, most]) => most).map(([name, most]) => `${name}=${most}`) });
   };
   const typed = Object.entries(limits);
   const wrong = typed.filter(([, most]) => limitOf(most) === null);
@@ -49,7 +49,7 @@ export function Capacity({ model, table, file, document }: Props) {
           <p role="status">
             {value.moved === 0 ? "No row has to give way" : <><b>{count(value.moved)}</b> of {count(value.rows)} rows get another action</>};
             expected cost per case <b>{compact(value.expected)}</b>, without limits {compact(value.unlimited)}
-            {value.paid && <>; paid <b>{compact(value.paid.mean)}</b>, {value.paid.interval} {compact(value.paid.low)} to {compact(value.paid.high)}</>}.
+            {value.paid && <>; paid <b>{compact(value.paid.mean)}</b>, {value.paid.interval} {lowToHigh(value.paid)}</>}.
           </p>
           <div class="wide">
             <table class="numbers">

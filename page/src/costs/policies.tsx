@@ -1,13 +1,7 @@
 // What a decision costs per case beside every other policy, with intervals, and how many rows it puts where.
 import type { Schemas } from "../api/client";
 import type { Outcome, Rows } from "../decide/outcome";
-import { compact, count } from "../numbers";
-
-export interface Estimate {
-  readonly mean: number;
-  readonly low: number;
-  readonly high: number;
-}
+import { compact, count, lowToHigh, type Interval } from "../numbers";
 
 type Facts = Schemas["EvaluationView"]["facts"];
 
@@ -20,14 +14,14 @@ interface Props {
 }
 
 export function Policies({ outcome, rows, facts, stale, unit }: Props) {
-  const of = (name: string) => (facts?.[name] ?? null) as Estimate | null;
-  const always = (facts?.["always"] ?? {}) as Record<string, Estimate>;
-  const policies: [string, number | null, Estimate | null][] = [
+  const of = (name: string) => (facts?.[name] ?? null) as Interval | null;
+  const always = (facts?.["always"] ?? {}) as Record<string, Interval>;
+  const policies: [string, number | null, Interval | null][] = [
     ["this decision", outcome.paid, of("cost_per_case")], ["this decision, as promised", outcome.expected, of("expected_cost_per_case")],
-    ...outcome.actions.map((action, at): [string, number | null, Estimate | null] => [`always ${action}`, outcome.always[at]!, always[action] ?? null]),
+    ...outcome.actions.map((action, at): [string, number | null, Interval | null] => [`always ${action}`, outcome.always[at]!, always[action] ?? null]),
     ["best for the most probable state", outcome.mostProbable, of("most_probable")], ["best possible: the state is known", outcome.perfect, of("perfect")],
   ];
-  const known = policies.filter((policy): policy is [string, number, Estimate | null] => policy[1] !== null);
+  const known = policies.filter((policy): policy is [string, number, Interval | null] => policy[1] !== null);
   const [low, high] = [Math.min(0, ...known.map(([, cost]) => cost)), Math.max(0, ...known.map(([, cost]) => cost))];
   const share = (cost: number) => `${(100 * (cost - low)) / (high - low || 1)}%`;
   return (
@@ -42,7 +36,7 @@ export function Policies({ outcome, rows, facts, stale, unit }: Props) {
                 <tr key={name} class={at === 0 ? "chosen" : undefined}>
                   <th scope="row">{name}</th>
                   <td class="number">{compact(cost)}</td>
-                  <td class={stale ? "number quiet stale" : "number quiet"}>{estimate && `${compact(estimate.low)} to ${compact(estimate.high)}`}</td>
+                  <td class={stale ? "number quiet stale" : "number quiet"}>{estimate && lowToHigh(estimate)}</td>
                   <td class="bar-cell"><span class="bar" style={{ marginLeft: share(Math.min(0, cost)), width: `calc(${share(Math.max(0, cost))} - ${share(Math.min(0, cost))})` }} /></td>
                 </tr>
               ))}

@@ -2,7 +2,7 @@
 import type { CostCells, Rows } from "./outcome";
 import { outcomeOf } from "./outcome";
 
-export interface Shifted {
+interface Shifted {
   readonly knowing: number | null; // cost per case, with posteriors for the new prior
   readonly unaware: number | null; // with the posteriors as they are
 }

@@ -1,11 +1,11 @@
 // Two normal classes in a plane: equal covariances part them by a line, different ones by a curve.
+import { Plane, type Scales } from "../charts/plane";
 import { ChartWithTable } from "../components/chart_with_table";
 import { SameAsBox } from "../components/same_as";
+import { Slider } from "../components/slider";
 import { compact } from "../numbers";
 import { useNumbers } from "./numbers_in_url";
-import { Plane, type Scales } from "../charts/plane";
 import { python, rest } from "./same_as";
-import { Slider } from "../components/slider";
 
 const DEFAULTS = { x_a: -1.5, y_a: 0, wide_a: 1, tall_a: 1, lean_a: 0, x_b: 1.5, y_b: 0.5, wide_b: 1.6, tall_b: 0.7, lean_b: 0.5, prior_a: 0.5, shared: 0 };
 type Values = typeof DEFAULTS;

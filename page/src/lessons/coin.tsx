@@ -1,13 +1,13 @@
 // The belief about a coin after each toss: prior, likelihood and posterior are curves of one family.
 import { line } from "d3-shape";
+import { places, Plane } from "../charts/plane";
 import { ChartWithTable } from "../components/chart_with_table";
 import { SameAsBox } from "../components/same_as";
+import { Slider } from "../components/slider";
 import { compact } from "../numbers";
 import { betaDensity } from "./distributions";
 import { useNumbers } from "./numbers_in_url";
-import { places, Plane } from "../charts/plane";
 import { python } from "./same_as";
-import { Slider } from "../components/slider";
 
 const DEFAULTS = { a: 2, b: 2, heads: 0, tails: 0 };
 const SHARES = places([0.0025, 0.9975], 300);

@@ -1,11 +1,11 @@
 // Naive Bayes counts a copy of a feature as new evidence: the posterior runs away from the truth.
 import { line } from "d3-shape";
+import { places, Plane } from "../charts/plane";
 import { ChartWithTable } from "../components/chart_with_table";
 import { SameAsBox } from "../components/same_as";
-import { useNumbers } from "./numbers_in_url";
-import { places, Plane } from "../charts/plane";
-import { bayesRule } from "./same_as";
 import { Slider } from "../components/slider";
+import { useNumbers } from "./numbers_in_url";
+import { bayesRule } from "./same_as";
 
 const DEFAULTS = { prior: 0.5, yes: 0.7, no: 0.4, copies: 3 };
 

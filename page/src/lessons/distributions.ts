@@ -52,7 +52,7 @@ export function equalPlaces(first: Normal, second: Normal, prior: number): numbe
 }
 
 /** log of the gamma function, by Stirling's series above 10. */
-export function logGamma(x: number): number {
+function logGamma(x: number): number {
   if (x < 10) return logGamma(x + 1) - Math.log(x);
   const inverse = 1 / (x * x);
   const series = (1 / 12 - inverse * (1 / 360 - inverse * (1 / 1260 - inverse / 1680))) / x;

@@ -1,9 +1,9 @@
 // Bayes' rule with natural frequencies: what a positive test says about 1,000 people.
 import { ChartWithTable } from "../components/chart_with_table";
 import { SameAsBox } from "../components/same_as";
+import { Slider } from "../components/slider";
 import { useNumbers } from "./numbers_in_url";
 import { bayesRule } from "./same_as";
-import { Slider } from "../components/slider";
 
 const DEFAULTS = { prior: 0.004, sensitivity: 0.8, false_positives: 0.1 };
 const PEOPLE = 1000;

@@ -4,8 +4,8 @@ import { useRef } from "preact/hooks";
 import { useNarrow } from "../charts/width";
 import { ChartWithTable } from "../components/chart_with_table";
 import { SameAsBox } from "../components/same_as";
-import { useNumbers } from "./numbers_in_url";
 import { Slider } from "../components/slider";
+import { useNumbers } from "./numbers_in_url";
 
 const DEFAULTS = { alpha: 0, sunny: 3, overcast: 0, rain: 2 };
 const LEVELS = ["sunny", "overcast", "rain"] as const;

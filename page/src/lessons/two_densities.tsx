@@ -1,13 +1,13 @@
 // Two classes and one feature: the least error, and what a boundary chosen by hand adds to it.
 import { area, line } from "d3-shape";
+import { places, Plane } from "../charts/plane";
 import { ChartWithTable } from "../components/chart_with_table";
 import { SameAsBox } from "../components/same_as";
+import { Slider } from "../components/slider";
 import { compact } from "../numbers";
 import { equalPlaces, logNormalDensity, normalBelow, normalDensity, type Normal } from "./distributions";
 import { useNumbers } from "./numbers_in_url";
-import { places, Plane } from "../charts/plane";
 import { python, rest } from "./same_as";
-import { Slider } from "../components/slider";
 
 const DEFAULTS = { mean_a: 15, spread_a: 3, mean_b: 25, spread_b: 4, prior_a: 0.75, boundary: 18 };
 

@@ -1,13 +1,7 @@
 // Models beside each other: log-loss and cost with intervals, errors, which are as good as the best, and a button to fit each.
 import { scaleLinear } from "d3-scale";
-import { compact, count } from "../numbers";
+import { compact, count, lowToHigh, type Interval } from "../numbers";
 import type { Chosen } from "./settings_form";
-
-interface Interval {
-  readonly mean: number;
-  readonly low: number;
-  readonly high: number;
-}
 
 interface Line {
   readonly name: string;
@@ -89,7 +83,7 @@ export function Comparison({ result, onFit }: Props) {
 }
 
 function Estimate({ of: found }: { of: Interval | null }) {
-  return found && <>{compact(found.mean)} <span class="quiet small">{compact(found.low)} to {compact(found.high)}</span></>;
+  return found && <>{compact(found.mean)} <span class="quiet small">{lowToHigh(found)}</span></>;
 }
 
 function linesOf(result: Record<string, unknown>): Line[] {

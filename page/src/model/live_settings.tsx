@@ -3,10 +3,10 @@ import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { post, type Schemas } from "../api/client";
 import { useResource } from "../api/resource";
-import { Slider } from "../components/slider";
-import { compact, count } from "../numbers";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
+import { Slider } from "../components/slider";
+import { compact, count } from "../numbers";
 
 type LiveValues = Pick<Schemas["LiveRequest"], "smoothing" | "shrinkage" | "class_prior">;
 
@@ -98,7 +98,7 @@ function rounded(p: number): number {
 }
 
 /** The prior with one class at `p`; the others share the rest as they did. */
-export function withShare(prior: Readonly<Record<string, number>>, label: string, p: number): Record<string, number> {
+function withShare(prior: Readonly<Record<string, number>>, label: string, p: number): Record<string, number> {
   const rest = 1 - prior[label]!;
   const others = Object.keys(prior).length - 1;
   return Object.fromEntries(Object.entries(prior).map(([name, share]) => [name, name === label ? p : rest > 0 ? (share * (1 - p)) / rest : (1 - p) / others]));

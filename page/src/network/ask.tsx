@@ -3,15 +3,16 @@ import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { get, post, type Problem, type Schemas } from "../api/client";
 import { problemOf, useResource } from "../api/resource";
+import { Choice } from "../components/choice";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
+import { TypedInput } from "../components/typed_input";
 import { compact } from "../numbers";
-import { changed, go, query } from "../router";
+import { change, query } from "../router";
 import { findingsOf, intervene, isNothing, likelihoods, parts, retractAll, soften, toggle, type Findings } from "./findings";
 import { GraphPlane, type GraphEdge } from "./graph_plane";
 import { NodeBox, sizeOf } from "./node_box";
 import { ProbabilityTable } from "./probability_table";
-import { TypedInput } from "../components/typed_input";
 import { Effect, Why } from "./why";
 
 type Network = Schemas["NetworkView"];
@@ -59,7 +60,7 @@ export function AskView({ network, onEdited }: { network: Network; onEdited: () 
 
 /** Choose a node; read from the URL when it happens, since clicks come faster than pictures. */
 function select(node: string): void {
-  go(changed({ node: query.value.get("node") === node ? null : node, state: null, path: null, cause: null }));
+  change({ node: query.value.get("node") === node ? null : node, state: null, path: null, cause: null });
 }
 
 function statusOf(findings: Findings, nothing: boolean, value: Beliefs): string {
@@ -132,13 +133,7 @@ function NodePanel({ network, node, findings, beliefs, onEdited }: PanelProps) {
         {value && <ProbabilityTable table={value} action={`save to ${network.network}`} onUse={(rows) => void save(rows)} />}
         {wrong.value && <ProblemNote problem={wrong.value} />}
         <div class="controls">
-          <label>
-            Set from outside
-            <select value={findings.set[node] ?? ""} onChange={(event) => intervene(node, event.currentTarget.value || null)}>
-              <option value="">no</option>
-              {states.map((state) => <option key={state} value={state}>do({node} = {state})</option>)}
-            </select>
-          </label>
+          <Choice label="Set from outside" value={findings.set[node] ?? null} options={states} wordsOf={(state) => `do(${node} = ${state})`} none="no" onChoose={(state) => intervene(node, state)} />
         </div>
         <fieldset class="modes">
           <legend>Likelihood of what was seen, if it is</legend>

@@ -5,14 +5,14 @@ import { ApiError, post, type Problem, type Schemas } from "../api/client";
 import { problemOf, useResource } from "../api/resource";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
-import { changed, go, query } from "../router";
+import { TypedInput } from "../components/typed_input";
+import { change, query } from "../router";
 import { UndoButtons, type Undo } from "../undo";
-import { readWorkspace, workspace } from "../workspace";
+import { readWorkspace, versionOf } from "../workspace";
 import { draftOf, inWords, type Edit } from "./draft";
 import { edgeKey, GraphPlane } from "./graph_plane";
 import { NodeBox, sizeOf } from "./node_box";
 import { ProbabilityTable } from "./probability_table";
-import { TypedInput } from "../components/typed_input";
 
 type Graph = Schemas["NetworkView"];
 type Propose = (edit: Edit, then?: () => void) => void;
@@ -49,7 +49,7 @@ export function EditView({ network, version, onSaved, onReread }: Props) {
     }
   });
   const save = async (output: string) => {
-    const replaced = output === network ? version : workspace.value?.files.find((file) => file.name === output)?.version ?? null;
+    const replaced = output === network ? version : versionOf(output);
     try {
       await queue.last;
       await post("/api/network/edit", { network, edits: [...draft.done], output, version: replaced });
@@ -93,7 +93,7 @@ export function EditView({ network, version, onSaved, onReread }: Props) {
 }
 
 function select(node: string | null): void {
-  go(changed({ node }), { replace: node === null });
+  change({ node }, { replace: node === null });
 }
 
 function toggleNode(node: string): void {
@@ -126,7 +126,7 @@ interface ToolbarProps {
 function Toolbar({ network, draft, edge, onAdd, onRemoveEdge, onMove, onSave }: ToolbarProps) {
   const edits = draft.done;
   const output = useMemo(() => signal(network ?? "network.bif"), []);
-  const exists = workspace.value?.files.some((file) => file.name === output.value) ?? false;
+  const exists = versionOf(output.value) !== null;
   return (
     <>
       <div class="controls">

@@ -1,6 +1,6 @@
 // What is observed, excluded, likely or set from outside, in the URL: evidence=node:state, excluded=node:state,
 // soft=node:state:likelihood, do=node:state; colons in names are encoded.
-import { changed, go, query } from "../router";
+import { change, query } from "../router";
 
 export interface Findings {
   readonly evidence: Readonly<Record<string, string>>;
@@ -83,11 +83,11 @@ function dropped({ evidence, excluded, soft, set }: Findings, node: string): Fin
 }
 
 function write({ evidence, excluded, soft, set }: Findings, replace = false): void {
-  go(changed({
+  change({
     evidence: Object.entries(evidence).map(([node, state]) => joined(node, state)),
     excluded: Object.entries(excluded).flatMap(([node, states]) => states.map((state) => joined(node, state))),
     soft: Object.entries(soft).flatMap(([node, states]) => Object.entries(states).map(([state, likelihood]) => joined(node, state, likelihood))),
     do: Object.entries(set).map(([node, state]) => joined(node, state)),
     path: null,
-  }), { replace });
+  }, { replace });
 }

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { useWidth } from "../charts/width";
-import { changed, go, query } from "../router";
+import { change, query } from "../router";
 import { between, placesOf, type Box, type GraphNode, type Placed } from "./layout";
 
 export interface GraphEdge {
@@ -133,7 +133,7 @@ export function GraphPlane({ label, nodes, edges, loose = [], drawNode, onDraw, 
 
 function ZoomButtons({ scale, fits }: { scale: number; fits: boolean }) {
   const by = (factor: number) => set(String(Math.round(100 * Math.min(3, Math.max(0.15, scale * factor)))));
-  const set = (value: string | null) => go(changed({ zoom: value }), { replace: true });
+  const set = (value: string | null) => change({ zoom: value }, { replace: true });
   if (fits && zoom() === null) return null;
   return (
     <p class="zoom" role="group" aria-label="Zoom">

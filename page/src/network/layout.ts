@@ -73,7 +73,7 @@ function rowsBelow(nodes: readonly GraphNode[], drawn: { width: number; height: 
   return { width: Math.ceil(width), height: Math.ceil(nodes.length ? y + tallest + MARGIN : drawn.height) };
 }
 
-export interface Bow {
+interface Bow {
   readonly path: string;
   readonly middle: Point;
 }
@@ -111,7 +111,7 @@ function onOutline(point: Point, box: Box, outline: GraphNode["outline"]): Point
   return point;
 }
 
-export function centre({ x, y, width, height }: Box): Point {
+function centre({ x, y, width, height }: Box): Point {
   return { x: x + width / 2, y: y + height / 2 };
 }
 

@@ -1,20 +1,22 @@
 // Learn a network from a table: what is known about the edges is drawn, the search runs in the background, and each edge
 // that it finds is as wide as it is strong.
-import { get, post, type Schemas } from "../api/client";
+import { post, type Schemas } from "../api/client";
 import { isRunning, useJob } from "../api/job";
 import { useResource } from "../api/resource";
+import { useColumns } from "../columns";
 import { ChartWithTable } from "../components/chart_with_table";
-import { FileChoice } from "../components/file_choice";
+import { Choice } from "../components/choice";
+import { chosenFile, FileChoice } from "../components/file_choice";
 import { JobNote } from "../components/job_note";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
+import { TypedInput } from "../components/typed_input";
 import { compact } from "../numbers";
-import { changed, go, query, urlOf, type Parameters } from "../router";
-import { filesOf, readWorkspace, workspace } from "../workspace";
+import { change, query, urlOf } from "../router";
+import { readWorkspace, stemOf, versionOf, workspace } from "../workspace";
 import { joined, parts } from "./findings";
 import { GraphPlane, type GraphEdge } from "./graph_plane";
 import { NodeBox, sizeOf } from "./node_box";
-import { TypedInput } from "../components/typed_input";
 
 type Ask = Schemas["LearnRequest"];
 type Rule = "require" | "forbid";
@@ -36,8 +38,8 @@ const MISSING: Record<Ask["missing"] & string, string> = { error: "are an error"
 const OFTEN = 0.25; // the share of resampled tables from which an edge is drawn that the network does not have
 
 export function LearnView() {
-  const table = query.value.get("table") ?? filesOf("table")[0] ?? null;
-  const rows = useResource(table, (control) => get("/api/rows", { table: table!, start: "1", count: "1" }, control)).value;
+  const table = chosenFile("table", "table");
+  const rows = useColumns(table);
   return (
     <>
       <div class="controls"><FileChoice label="Table" name="table" kind="table" value={table} /></div>
@@ -53,9 +55,9 @@ function Search({ table, columns }: { table: string; columns: readonly string[] 
   const ignored = new Set(query.value.getAll("ignore").filter((name) => columns.includes(name)));
   const names = columns.filter((name) => !ignored.has(name));
   const rules = { require: edgesOf("require", names), forbid: edgesOf("forbid", names) };
-  const output = query.value.get("output") ?? `${table.replace(/\.[^.]*$/, "").replace(/\.(csv|tsv|jsonl)$/, "")}.bif`;
+  const output = query.value.get("output") ?? `${stemOf(table).replace(/\.(csv|tsv|jsonl)$/, "")}.bif`;
   const ask: Ask = {
-    table, output, version: workspace.value?.files.find((file) => file.name === output)?.version ?? null,
+    table, output, version: versionOf(output),
     method: known(METHODS, query.value.get("method"), "auto"), score: SCORES.find((each) => each === query.value.get("score")) ?? "bic",
     missing: known(MISSING, query.value.get("missing"), "error"), resamples: Math.min(1000, Math.max(0, Math.floor(Number(query.value.get("resamples")) || 0))),
     max_parents: query.value.get("parents") ? Math.min(20, Math.max(0, Math.floor(Number(query.value.get("parents")) || 0))) : null,
@@ -72,14 +74,14 @@ function Search({ table, columns }: { table: string; columns: readonly string[] 
         <fieldset class="modes">
           <legend>A drag from node to node</legend>
           {(["require", "forbid"] as const).map((each) => (
-            <label key={each}><input type="radio" name="draw" checked={mode === each} onChange={() => change({ draw: each === "forbid" ? each : null }, true)} /> {each}s the edge</label>
+            <label key={each}><input type="radio" name="draw" checked={mode === each} onChange={() => change({ draw: each === "forbid" ? each : null }, { replace: true })} /> {each}s the edge</label>
           ))}
         </fieldset>
         <Known names={names} rules={rules} found={found} mode={mode} />
         <RuleList names={names} rules={rules} />
       </section>
       <div class="controls">
-        <label>Save as <TypedInput class="file-name" value={output} onTyped={(text) => change({ output: text || null }, true)} /></label>
+        <label>Save as <TypedInput class="file-name" value={output} onTyped={(text) => change({ output: text || null }, { replace: true })} /></label>
         <button type="button" class="main" disabled={isRunning(job.job) || names.length < 2} onClick={() => void job.start(() => post("/api/network/learn", ask))}>{ask.version ? "learn and replace" : "learn"}</button>
       </div>
       <JobNote of={job} what="learning a network" />
@@ -106,9 +108,9 @@ function Settings({ ask, columns, ignored }: { ask: Ask; columns: readonly strin
         {columns.map((name) => <label key={name}><input type="checkbox" checked={!ignored.has(name)} onChange={() => toggle(name)} /> {name}</label>)}
       </fieldset>
       <div class="controls">
-        <label>Method <select value={ask.method} onChange={(event) => change({ method: event.currentTarget.value })}>{Object.entries(METHODS).map(([name, words]) => <option key={name} value={name}>{words}</option>)}</select></label>
-        <label>Score <select value={ask.score} onChange={(event) => change({ score: event.currentTarget.value })}>{SCORES.map((name) => <option key={name} value={name}>{name}</option>)}</select></label>
-        <label>Missing values <select value={ask.missing} onChange={(event) => change({ missing: event.currentTarget.value })}>{Object.entries(MISSING).map(([name, words]) => <option key={name} value={name}>{words}</option>)}</select></label>
+        <Choice label="Method" value={ask.method!} options={Object.keys(METHODS)} wordsOf={(name) => METHODS[name as keyof typeof METHODS]} onChoose={(method) => change({ method })} />
+        <Choice label="Score" value={ask.score!} options={SCORES} onChoose={(score) => change({ score })} />
+        <Choice label="Missing values" value={ask.missing!} options={Object.keys(MISSING)} wordsOf={(name) => MISSING[name as keyof typeof MISSING]} onChoose={(missing) => change({ missing })} />
         <label>Most parents <TypedInput class="short" type="number" min={0} max={20} placeholder="any" value={ask.max_parents ?? ""} onTyped={(text) => change({ parents: text || null })} /></label>
         <label>Resampled tables <TypedInput class="short" type="number" min={0} max={1000} value={ask.resamples ?? 0} onTyped={(text) => change({ resamples: text || null })} /></label>
       </div>
@@ -168,7 +170,7 @@ function share(part: number | null): string {
 function RuleList({ names, rules }: { names: readonly string[]; rules: Readonly<Record<Rule, readonly EdgeName[]>> }) {
   const [from, to] = ["from", "to"].map((name) => query.value.get(name)).map((name) => (name !== null && names.includes(name) ? name : ""));
   const choose = (label: string, name: "from" | "to", value: string) => (
-    <label>{label} <select value={value} onChange={(event) => change({ [name]: event.currentTarget.value || null }, true)}><option value="">choose</option>{names.map((each) => <option key={each} value={each}>{each}</option>)}</select></label>
+    <Choice label={label} value={value} options={names} none="choose" onChoose={(node) => change({ [name]: node }, { replace: true })} />
   );
   const impossible = !from || !to || from === to;
   return (
@@ -177,7 +179,7 @@ function RuleList({ names, rules }: { names: readonly string[]; rules: Readonly<
         {(["require", "forbid"] as const).flatMap((rule) => rules[rule].map(([parent, child]) => (
           <li key={`${rule} ${joined(parent, child)}`} class={rule}>
             <span>{rule === "require" ? "required" : "forbidden"}: {parent} → {child}</span>
-            <button type="button" class="small" aria-label={`Remove: ${rule} ${parent} → ${child}`} onClick={() => dropRule([parent, child])}>remove</button>
+            <button type="button" class="small" aria-label={`Remove: ${rule} ${parent} → ${child}`} onClick={() => setRule(null, [parent, child])}>remove</button>
           </li>
         )))}
       </ul>
@@ -198,23 +200,13 @@ function edgesOf(rule: Rule, names: readonly string[]): EdgeName[] {
   return query.value.getAll(rule).map(parts).filter(([parent, child]) => names.includes(parent!) && names.includes(child ?? "")).map(([parent, child]) => [parent!, child!]);
 }
 
-/** Require or forbid an edge; it is one of both. */
-function setRule(rule: Rule, [parent, child]: EdgeName): void {
+/** Require an edge, forbid it, or neither. */
+function setRule(rule: Rule | null, [parent, child]: EdgeName): void {
   const text = joined(parent, child);
   const less = (each: Rule) => query.value.getAll(each).filter((other) => other !== text);
-  go(changed({ require: less("require"), forbid: less("forbid"), [rule]: [...less(rule), text] }));
-}
-
-function dropRule([parent, child]: EdgeName): void {
-  const text = joined(parent, child);
-  const less = (each: Rule) => query.value.getAll(each).filter((other) => other !== text);
-  go(changed({ require: less("require"), forbid: less("forbid") }));
+  change({ require: less("require"), forbid: less("forbid"), ...(rule && { [rule]: [...less(rule), text] }) });
 }
 
 function known<K extends string>(words: Record<K, string>, chosen: string | null, otherwise: K): K {
   return chosen !== null && chosen in words ? (chosen as K) : otherwise;
-}
-
-function change(changes: Parameters, replace = false): void {
-  go(changed(changes), { replace });
 }

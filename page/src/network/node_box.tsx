@@ -1,6 +1,6 @@
 // A node with its states: belief bars that are clicked for evidence, shift-clicked to exclude a state, dragged for a likelihood.
 import { useRef } from "preact/hooks";
-import { shortened } from "../charts/waterfall";
+import { shortened } from "../charts/width";
 import { OVAL, type GraphNode } from "./layout";
 
 export type Shape = "box" | "oval" | "rectangle" | "diamond";
@@ -17,7 +17,7 @@ export function sizeOf(name: string, states: number, shape: Shape = "box"): Grap
   return { name, width: WIDE, height, ...(shape === "oval" ? { outline: "oval" } : {}) };
 }
 
-export interface StateLook {
+interface StateLook {
   readonly belief?: number | null;
   readonly shown?: string; // a number beside the bar that is not the belief
   readonly observed?: boolean;

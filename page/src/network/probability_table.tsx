@@ -2,8 +2,8 @@
 import { signal } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import type { Schemas } from "../api/client";
-import { compact } from "../numbers";
 import { TypedInput } from "../components/typed_input";
+import { compact } from "../numbers";
 
 interface Props {
   readonly table: Schemas["TableView"];

@@ -1,9 +1,10 @@
 // The reasons for a belief in a state: the weight of each finding, and its paths; and what setting another node would do.
 import { get, type Schemas } from "../api/client";
 import { useResource } from "../api/resource";
+import { Choice } from "../components/choice";
 import { ProblemNote } from "../components/problem";
-import { compact } from "../numbers";
-import { changed, go, query } from "../router";
+import { compact, signed } from "../numbers";
+import { change, query } from "../router";
 import { joined } from "./findings";
 import { shownBelief } from "./node_box";
 
@@ -16,12 +17,7 @@ export function Why({ node, states, beliefs }: { node: string; states: readonly 
     <section aria-label={`Why ${node}`}>
       <h2>Why</h2>
       <div class="controls">
-        <label>
-          {node} =
-          <select value={beliefs.state ?? ""} onChange={(event) => go(changed({ state: event.currentTarget.value || null }))}>
-            {states.map((state) => <option key={state} value={state}>{state}</option>)}
-          </select>
-        </label>
+        <Choice label={`${node} =`} value={beliefs.state} options={states} onChoose={(state) => change({ state })} />
       </div>
       <div class="wide">
         <table class="numbers measured">
@@ -48,7 +44,7 @@ export function Why({ node, states, beliefs }: { node: string; states: readonly 
                 const key = joined(...nodes);
                 return (
                   <tr key={key} class={chosen === key ? "chosen" : undefined}>
-                    <th scope="row"><button type="button" class="small path-button" aria-pressed={chosen === key} onClick={() => go(changed({ path: query.value.get("path") === key ? null : key }))}>{nodes.join(" – ")}</button></th>
+                    <th scope="row"><button type="button" class="small path-button" aria-pressed={chosen === key} onClick={() => change({ path: query.value.get("path") === key ? null : key })}>{nodes.join(" – ")}</button></th>
                     <td class="number">{compact(bits)}</td>
                   </tr>
                 );
@@ -66,7 +62,7 @@ export function Why({ node, states, beliefs }: { node: string; states: readonly 
 function weight(value: Weight): string {
   if (value === null) return "certain before";
   if (typeof value === "string") return value.startsWith("-") ? "excludes it" : "makes it certain";
-  return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`;
+  return signed(value, 3);
 }
 
 /** P(effect | do(cause)) beside P(effect | cause): the edges are taken for causes. */
@@ -81,13 +77,7 @@ export function Effect({ network, effect }: { network: Schemas["NetworkView"]; e
     <section aria-label={`Effect on ${effect}`}>
       <h2>What would change {effect}</h2>
       <div class="controls">
-        <label>
-          Set
-          <select value={cause ?? ""} onChange={(event) => go(changed({ cause: event.currentTarget.value || null }))}>
-            <option value="">choose a cause</option>
-            {names.map((name) => <option key={name} value={name}>{name}</option>)}
-          </select>
-        </label>
+        <Choice label="Set" value={cause} options={names} none="choose a cause" onChoose={(name) => change({ cause: name })} />
       </div>
       {cause && answer.problem && <ProblemNote problem={answer.problem} />}
       {view && (

@@ -4,20 +4,20 @@ import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { post, type Schemas } from "../api/client";
 import { useResource, useRested } from "../api/resource";
 import { ThresholdAxis } from "../charts/threshold_axis";
-import { Capacity } from "../costs/capacity";
 import { CaseFiles, chosenCase } from "../components/case_files";
-import { CostTable } from "../costs/cost_table";
-import { Policies, type Estimate } from "../costs/policies";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
-import { SaveDecision } from "../costs/save_decision";
 import { TypedInput } from "../components/typed_input";
+import { Capacity } from "../costs/capacity";
+import { CostTable } from "../costs/cost_table";
 import { draftOf, forgetDraft, keepDraft } from "../costs/draft";
+import { Policies } from "../costs/policies";
+import { SaveDecision } from "../costs/save_decision";
 import { load, type Loaded } from "../decide/load";
 import { outcomeOf, type CostCells } from "../decide/outcome";
 import { piecesOf, withEdgeAt } from "../decide/thresholds";
-import { compact } from "../numbers";
-import { changed, go } from "../router";
+import { compact, lowToHigh, type Interval } from "../numbers";
+import { change } from "../router";
 import { Undo, UndoButtons } from "../undo";
 
 export function CostsPage() {
@@ -46,7 +46,7 @@ function Decide({ view, rows, document, file, version }: Loaded) {
   const own = useRef(file); // the file that the costs are of: another one once they are saved under its name
   const read = useRef(kept ? kept.version : version); // the version of the file that the costs are a change of
   const moved = useRef<number | null>(null); // when the costs that are drawn next were changed
-  const change = (next: CostCells) => {
+  const draw = (next: CostCells) => {
     moved.current ??= performance.now();
     draft.value = next;
   };
@@ -67,17 +67,17 @@ function Decide({ view, rows, document, file, version }: Loaded) {
   const pieces = piecesOf(costs, rows.states);
   const actions = Object.keys(costs);
   const moveEdge = (edge: number, p: number) => {
-    change(withEdgeAt(costs, rows.states, pieces![edge]!.action, pieces![edge + 1]!.action, p));
+    draw(withEdgeAt(costs, rows.states, pieces![edge]!.action, pieces![edge + 1]!.action, p));
   };
   const certified = useCertified(view, file, same(settled(), saved.value) ? null : settled());
   const stale = draft.value !== settled() || certified.loading;
   return (
     <>
       {view.prior_of_decision && <p class="quiet">Posteriors are under the prior of {file}: {rows.states.map((state, at) => `P(${state}) = ${compact(view.prior[at]!)}`).join(", ")}.</p>}
-      <CostTable costs={costs} settled={settled()} states={rows.states} onChange={change} onSettle={settle} />
+      <CostTable costs={costs} settled={settled()} states={rows.states} onChange={draw} onSettle={settle} />
       <p class="remedies">
         <label>Unit <TypedInput class="short" placeholder="none" maxLength={20} value={unit.value} onTyped={(text) => { unit.value = text; keep(); }} /></label>
-        <UndoButtons steps={steps} onMove={(move) => { move(); change(settled()); keep(); }} />
+        <UndoButtons steps={steps} onMove={(move) => { move(); draw(settled()); keep(); }} />
       </p>
       <SaveDecision document={{ ...document, unit: unit.value || null, costs }} file={file} version={read.current} changed={!same(costs, saved.value) || unit.value !== savedUnit.current}
         onSaved={(name, kept) => {
@@ -86,13 +86,13 @@ function Decide({ view, rows, document, file, version }: Loaded) {
           read.current = kept.version;
           saved.value = kept.document.costs;
           savedUnit.current = unit.value = kept.document.unit ?? "";
-          if (name !== file) go(changed({ decision: name }), { replace: true });
+          if (name !== file) change({ decision: name }, { replace: true });
         }}
         onTheirs={(theirs) => {
           read.current = theirs.version;
           saved.value = theirs.document.costs;
           savedUnit.current = unit.value = theirs.document.unit ?? "";
-          change(theirs.document.costs);
+          draw(theirs.document.costs);
           settle();
         }} />
       {outcome.problem && <div class="note stops" role="alert"><p>{outcome.problem}</p></div>}
@@ -109,7 +109,7 @@ function Decide({ view, rows, document, file, version }: Loaded) {
       {!view.has_truth && <p class="quiet">The rows do not say which state was true, so only the expected cost is known.</p>}
       {certified.problem && <ProblemNote problem={certified.problem} />}
       <p role="status" class={stale ? "certified stale" : "certified"}>
-        {certified.paid && <>Cost per case <b>{compact(certified.paid.mean)}</b>{unit.value && ` ${unit.value}`}, {String(certified.facts!["interval"])} {compact(certified.paid.low)} to {compact(certified.paid.high)}.</>}
+        {certified.paid && <>Cost per case <b>{compact(certified.paid.mean)}</b>{unit.value && ` ${unit.value}`}, {String(certified.facts!["interval"])} {lowToHigh(certified.paid)}.</>}
       </p>
       <Capacity model={view.model} table={view.table} file={file} document={{ ...document, costs: settled() }} />
       <SameAsBox same={certified.same} />
@@ -137,5 +137,5 @@ function useCertified({ model, table, has_truth, same_as }: Schemas["RowsView"],
   const { value, problem, loading } = useResource(has_truth ? JSON.stringify(request) : null, (control) => post("/api/costs/evaluate", request, {}, control)).value;
   const decided = useResource(has_truth ? null : JSON.stringify(request), (control) => post("/api/costs/same_as", request, {}, control)).value;
   const facts = value?.facts ?? null;
-  return { facts, problem: problem ?? decided.problem, loading, paid: (facts?.["cost_per_case"] ?? null) as Estimate | null, same: value?.same_as ?? decided.value ?? same_as };
+  return { facts, problem: problem ?? decided.problem, loading, paid: (facts?.["cost_per_case"] ?? null) as Interval | null, same: value?.same_as ?? decided.value ?? same_as };
 }

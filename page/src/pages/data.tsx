@@ -2,44 +2,32 @@
 import { get, type Schemas } from "../api/client";
 import { useResource } from "../api/resource";
 import { ColumnPicture } from "../charts/column_picture";
+import { COLUMN_OPTIONS, KINDS } from "../columns";
+import { Choice } from "../components/choice";
+import { chosenFile, FileChoice } from "../components/file_choice";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
 import { count, percent } from "../numbers";
-import { go, query, urlOf } from "../router";
+import { given, go, query, urlOf } from "../router";
 import { filesOf, workspace } from "../workspace";
 
 type View = Schemas["DataView"];
 type Column = Schemas["ColumnView"];
 
-const KINDS = ["category", "number", "count", "binary", "text", "ignore"] as const;
 type Kind = (typeof KINDS)[number];
 
 export function DataPage() {
-  const tables = filesOf("table");
-  const table = query.value.get("table") ?? tables[0] ?? null;
+  const table = chosenFile("table", "table");
   const request = table === null ? null : parameters(table);
   const answer = useResource(request === null ? null : JSON.stringify(request), (signal) => get("/api/data", request!, signal));
   const { value, problem, loading } = answer.value;
-  if (workspace.value && !tables.length) return <Empty />;
+  if (workspace.value && !filesOf("table").length) return <Empty />;
   return (
     <article aria-busy={loading}>
       <h1>Data</h1>
       <div class="controls">
-        <label>
-          Table
-          <select value={table ?? ""} onChange={(event) => go(urlOf("/data", { table: event.currentTarget.value }))}>
-            {tables.map((name) => <option key={name} value={name}>{name}</option>)}
-          </select>
-        </label>
-        {value && (
-          <label>
-            Target
-            <select value={value.target ?? ""} onChange={(event) => change({ target: event.currentTarget.value || null })}>
-              <option value="">none</option>
-              {value.columns.map((column) => <option key={column.name} value={column.name}>{column.name}</option>)}
-            </select>
-          </label>
-        )}
+        <FileChoice label="Table" name="table" kind="table" value={table} alone />
+        {value && <Choice label="Target" value={value.target} options={value.columns.map((column) => column.name)} none="none" onChoose={(target) => change({ target })} />}
       </div>
       {problem && <ProblemNote problem={problem} />}
       {value && <Table view={value} />}
@@ -143,13 +131,11 @@ function Row({ column, view }: { column: Column; view: View }) {
 // -- what is chosen stands in the URL ----------------------------------------------------------------------------
 
 function parameters(table: string): Record<string, string | string[]> {
-  const kept = Object.fromEntries(["target", ...KINDS, "null"].map((name) => [name, query.value.getAll(name)]).filter(([, values]) => values!.length));
-  return { table, ...kept };
+  return { table, ...given(["target", ...COLUMN_OPTIONS]) };
 }
 
 function change(changes: Record<string, string | string[] | null>): void {
-  const table = query.value.get("table") ?? filesOf("table")[0]!;
-  go(urlOf("/data", { ...parameters(table), ...changes }));
+  go(urlOf("/data", { ...parameters(chosenFile("table", "table")!), ...changes }));
 }
 
 function choose(name: string, kind: Kind | ""): void {

@@ -2,13 +2,14 @@
 import { get, post, type Schemas } from "../api/client";
 import { useResource } from "../api/resource";
 import { Nomogram } from "../charts/nomogram";
-import { signed, Waterfall } from "../charts/waterfall";
+import { Waterfall } from "../charts/waterfall";
 import { CaseFiles, chosenCase } from "../components/case_files";
+import { Choice } from "../components/choice";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
 import { TypedInput } from "../components/typed_input";
-import { compact } from "../numbers";
-import { go, path, query, urlOf } from "../router";
+import { compact, signed } from "../numbers";
+import { go, pairs, path, query, urlOf } from "../router";
 
 type View = Schemas["ExplainView"];
 type Cells = Record<string, string | null>;
@@ -51,12 +52,7 @@ function Explained({ view, cells, changed }: { view: View; cells: Cells; changed
       <Flip title="Least change for another class" change={view.change} states={view.states} onTake={choose} />
       {view.action && <Flip title="Least change for another action" change={view.action.change} states={view.states} onTake={choose} />}
       <div class="controls">
-        <label>
-          In favour of
-          <select value={view.state} onChange={(event) => goTo({ state: event.currentTarget.value }, changed)}>
-            {view.states.map((state) => <option key={state} value={state}>{state}</option>)}
-          </select>
-        </label>
+        <Choice label="In favour of" value={view.state} options={view.states} onChoose={(state) => goTo({ state }, changed)} />
         {Object.keys(changed).length > 0 && <button type="button" onClick={() => goTo({}, {})}>as in the table</button>}
       </div>
       <Waterfall view={view} />
@@ -126,10 +122,7 @@ function Tests({ action }: { action: Schemas["ActionView"] }) {
 // -- what is chosen stands in the URL: changed cells as cell=column:value ----------------------------------------
 
 function changedCells(): Cells {
-  return Object.fromEntries(query.value.getAll("cell").map((text) => {
-    const cut = text.indexOf(":");
-    return [text.slice(0, cut), text.slice(cut + 1) || null];
-  }).filter(([column]) => column));
+  return Object.fromEntries(pairs("cell").filter(([column]) => column).map(([column, value]) => [column, value || null]));
 }
 
 const STEP = 600; // ms: what changes sooner again is one drag

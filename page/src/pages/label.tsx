@@ -2,16 +2,18 @@
 import { signal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { ApiError, get, post, type Problem, type Schemas } from "../api/client";
-import { problemOf, useResource } from "../api/resource";
+import { problemOf } from "../api/resource";
 import { CurveChart } from "../charts/curve_chart";
-import { FileChoice } from "../components/file_choice";
+import { useColumns } from "../columns";
+import { Choice } from "../components/choice";
+import { chosenFile, FileChoice } from "../components/file_choice";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox, shellLine } from "../components/same_as";
 import { TypedInput } from "../components/typed_input";
 import { compact, count } from "../numbers";
-import { changed, go, query, urlOf, type Parameters } from "../router";
+import { change, query, urlOf, type Parameters } from "../router";
 import { keep, kept } from "../storage";
-import { filesOf, readWorkspace, workspace } from "../workspace";
+import { filesOf, readWorkspace, stemOf, workspace } from "../workspace";
 
 type View = Schemas["LabelView"];
 type Strategy = NonNullable<Schemas["StartRequest"]["strategy"]>;
@@ -26,7 +28,7 @@ interface State {
 const STRATEGIES: readonly Strategy[] = ["expected cost", "ask", "margin", "entropy", "least confident", "density-weighted", "random"];
 
 export function LabelPage() {
-  const table = query.value.get("table") ?? filesOf("table")[0] ?? null;
+  const table = chosenFile("table", "table");
   const session = query.value.get("session");
   const state = useMemo(() => signal<State>({ view: null, problem: null, busy: false }), []);
   const take = async (ask: () => Promise<View>): Promise<void> => {
@@ -70,7 +72,7 @@ export function LabelPage() {
         <>
           {view && <Ended view={view} />}
           {table && !looking.value && <Start table={table} first={!view} busy={busy} onStart={(request) => {
-            change({ ...request, classes: request.classes?.join(", ") ?? null });
+            set({ ...request, classes: request.classes?.join(", ") ?? null });
             void take(() => post("/api/label/start", request)).then(readWorkspace);
           }} />}
         </>
@@ -83,9 +85,9 @@ export function LabelPage() {
 
 /** `first`: no session was open before, whose lines to copy stand below. */
 function Start({ table, first, busy, onStart }: { table: string; first: boolean; busy: boolean; onStart: (request: Schemas["StartRequest"]) => void }) {
-  const columns = useResource(table, (control) => get("/api/rows", { table, start: "1", count: "1" }, control)).value;
+  const columns = useColumns(table);
   const known = filesOf("labels");
-  const session = query.value.get("session") ?? `${table.replace(/^.*\//, "").replace(/\.[^.]*$/, "")}-labels`;
+  const session = query.value.get("session") ?? `${stemOf(table).replace(/^.*\//, "")}-labels`;
   const [target, classes] = [query.value.get("target") ?? "label", query.value.get("classes") ?? ""];
   const strategy = query.value.get("strategy") as Strategy | null;
   const words = classes.split(",").map((word) => word.trim()).filter(Boolean);
@@ -103,21 +105,15 @@ function Start({ table, first, busy, onStart }: { table: string; first: boolean;
         <FileChoice label="Cases" name="table" kind="table" value={table} />
         <label>
           Target
-          <TypedInput list="label-columns" value={target} onTyped={(text) => change({ target: text || null })} />
+          <TypedInput list="label-columns" value={target} onTyped={(text) => set({ target: text || null })} />
           <datalist id="label-columns">{columns.value?.columns.map((name) => <option key={name} value={name} />)}</datalist>
         </label>
-        <label>Labels <TypedInput value={classes} placeholder="good, bad" onTyped={(text) => change({ classes: text || null })} /></label>
+        <label>Labels <TypedInput value={classes} placeholder="good, bad" onTyped={(text) => set({ classes: text || null })} /></label>
         <FileChoice label="Decision" name="decision" kind="decision" value={query.value.get("decision")} none="each error costs 1" />
-        <label>
-          Order
-          <select value={strategy ?? ""} onChange={(event) => change({ strategy: event.currentTarget.value || null })}>
-            <option value="">chosen for you</option>
-            {STRATEGIES.map((each) => <option key={each} value={each}>{each}</option>)}
-          </select>
-        </label>
+        <Choice label="Order" value={strategy} options={STRATEGIES} none="chosen for you" onChoose={(order) => set({ strategy: order })} />
         <label>
           Session
-          <TypedInput list="label-sessions" value={session} onTyped={(text) => change({ session: text || null })} />
+          <TypedInput list="label-sessions" value={session} onTyped={(text) => set({ session: text || null })} />
           <datalist id="label-sessions">{known.map((name) => <option key={name} value={name} />)}</datalist>
         </label>
       </div>
@@ -236,6 +232,6 @@ function remember(view: View): void {
   keep(`label:${view.session}`, points);
 }
 
-function change(changes: Parameters): void {
-  go(changed(changes), { replace: true });
+function set(parameters: Parameters): void {
+  change(parameters, { replace: true });
 }

@@ -2,44 +2,31 @@
 import { get, post, type Schemas } from "../api/client";
 import { isRunning, useJob } from "../api/job";
 import { useResource } from "../api/resource";
-import { Comparison } from "../model/comparison";
+import { COLUMN_OPTIONS, useColumns } from "../columns";
+import { Choice } from "../components/choice";
 import { chosenFile, FileChoice } from "../components/file_choice";
 import { JobNote } from "../components/job_note";
-import { LiveSettings } from "../model/live_settings";
-import { ModelFacts } from "../model/model_facts";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
 import { TypedInput } from "../components/typed_input";
+import { Comparison } from "../model/comparison";
+import { LiveSettings } from "../model/live_settings";
+import { ModelFacts } from "../model/model_facts";
 import { settingsOf, SettingsForm, type Chosen } from "../model/settings_form";
-import { changed, go, query, urlOf, type Parameters } from "../router";
-import { filesOf, readWorkspace, workspace } from "../workspace";
-
-const COLUMNS = ["category", "number", "count", "binary", "text", "ignore", "null"] as const; // as chosen on the page Data
+import { change, given, pairs, query } from "../router";
+import { readWorkspace, stemOf, versionOf, workspace } from "../workspace";
 
 export function ModelPage() {
-  const table = query.value.get("table") ?? filesOf("table")[0] ?? null;
+  const table = chosenFile("table", "table");
   const target = query.value.get("target");
-  const columns = useResource(table, (control) => get("/api/rows", { table: table!, start: "1", count: "1" }, control)).value;
+  const columns = useColumns(table);
   const kinds = useResource("kinds", (control) => get("/api/kinds", {}, control)).value;
   return (
     <article aria-busy={columns.loading || kinds.loading}>
       <h1>Model</h1>
       <div class="controls">
-        <label>
-          Table
-          <select value={table ?? ""} onChange={(event) => go(urlOf("/model", { table: event.currentTarget.value }))}>
-            {filesOf("table").map((name) => <option key={name} value={name}>{name}</option>)}
-          </select>
-        </label>
-        {columns.value && (
-          <label>
-            Target
-            <select value={target ?? ""} onChange={(event) => change({ target: event.currentTarget.value || null, compare: null, fit: null })}>
-              <option value="">choose</option>
-              {columns.value.columns.map((name) => <option key={name} value={name}>{name}</option>)}
-            </select>
-          </label>
-        )}
+        <FileChoice label="Table" name="table" kind="table" value={table} alone />
+        {columns.value && <Choice label="Target" value={target} options={columns.value.columns} none="choose" onChoose={(name) => change({ target: name, compare: null, fit: null })} />}
         <FileChoice label="Decision" name="decision" kind="decision" value={query.value.get("decision")} none="each error costs 1" />
       </div>
       {workspace.value && table === null && <p>There is no table in this folder yet.</p>}
@@ -56,14 +43,14 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
   const compare = useJob("compare", () => undefined);
   const fit = useJob("fit", (job) => {
     void readWorkspace();
-    if (job.output) change({ model: job.output }, true);
+    if (job.output) change({ model: job.output }, { replace: true });
   });
   const kind = kinds.find((each) => each.name === query.value.get("kind")) ?? kinds[0]!;
   const automatic = kinds.find((each) => each.group === "auto");
   const chosen = chosenSettings();
-  const output = query.value.get("output") ?? `${table.replace(/\.[^.]*$/, "")}-${kind.name}.bayeswise`;
-  const replaced = workspace.value?.files.find((file) => file.name === output) ?? null;
-  const choice = { table, target, ...Object.fromEntries(COLUMNS.map((name) => [name, query.value.getAll(name)]).filter(([, words]) => words!.length)) };
+  const fileOf = (name: string) => `${stemOf(table)}-${name}.bayeswise`;
+  const output = query.value.get("output") ?? fileOf(kind.name);
+  const choice = { table, target, ...given(COLUMN_OPTIONS) }; // columns as chosen on the page Data
   const decision = query.value.get("decision");
   const byBits = query.value.get("by") === "bits";
   const comparison = { ...choice, decision, models: [], by_bits: byBits, folds: 5 };
@@ -75,13 +62,7 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
       <section aria-label="Compare">
         <h2>Compare</h2>
         <div class="controls">
-          <label>
-            By
-            <select value={byBits ? "bits" : "folds"} onChange={(event) => change({ by: event.currentTarget.value === "bits" ? "bits" : null })}>
-              <option value="folds">rows left out, in 5 folds</option>
-              <option value="bits">description length, in bits</option>
-            </select>
-          </label>
+          <Choice label="By" value={byBits ? "bits" : null} options={["bits"]} wordsOf={() => "description length, in bits"} none="rows left out, in 5 folds" onChoose={(by) => change({ by })} />
           <button type="button" disabled={isRunning(compare.job)} onClick={() => void compare.start(() => post("/api/compare", comparison))}>
             compare all kinds
           </button>
@@ -93,15 +74,10 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
       <section aria-label="Fit">
         <h2>Fit</h2>
         <div class="controls">
-          <label>
-            Kind
-            <select value={kind.name} onChange={(event) => change({ kind: event.currentTarget.value, set: [], output: null })}>
-              {kinds.map((each) => <option key={each.name} value={each.name}>{each.name}</option>)}
-            </select>
-          </label>
-          <label>Save as <TypedInput class="file-name" value={output} onTyped={(text) => change({ output: text || null }, true)} /></label>
+          <Choice label="Kind" value={kind.name} options={kinds.map((each) => each.name)} onChoose={(name) => change({ kind: name, set: [], output: null })} />
+          <label>Save as <TypedInput class="file-name" value={output} onTyped={(text) => change({ output: text || null }, { replace: true })} /></label>
           <button type="button" class="main" disabled={isRunning(fit.job)} onClick={() => void fit.start(() => post("/api/fit", next))}>
-            {replaced ? "fit and replace" : "fit"}
+            {next.version ? "fit and replace" : "fit"}
           </button>
           {automatic && kind !== automatic && <button type="button" disabled={isRunning(fit.job)} onClick={() => fitNow(automatic.name, {})}>choose automatically</button>}
         </div>
@@ -118,21 +94,18 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
   function fitNow(name: string, settings: Chosen): void {
     const found = kinds.find((each) => each.name === name);
     if (!found) return;
-    const file = `${table.replace(/\.[^.]*$/, "")}-${name}.bayeswise`;
-    change({ kind: name, set: settingWords(settings), output: null }, true);
-    void fit.start(() => post("/api/fit", fitted(file, found, settings)));
+    change({ kind: name, set: settingWords(settings), output: null }, { replace: true });
+    void fit.start(() => post("/api/fit", fitted(fileOf(name), found, settings)));
   }
 
   function fitted(name: string, model: Schemas["KindView"], settings: Chosen): Schemas["FitRequest"] {
-    const known = workspace.value?.files.find((file) => file.name === name);
-    return { ...choice, decision, model: model.name, settings: settingsOf(model, settings), output: name, version: known?.version ?? null };
+    return { ...choice, decision, model: model.name, settings: settingsOf(model, settings), output: name, version: versionOf(name) };
   }
 }
 
 function Saved({ table, kinds }: { table: string; kinds: readonly Schemas["KindView"][] }) {
   const model = chosenFile("model", "model");
-  const version = workspace.value?.files.find((file) => file.name === model)?.version ?? "";
-  const { value, problem } = useResource(model && JSON.stringify([model, version]), (control) => get("/api/model", { model: model! }, control)).value;
+  const { value, problem } = useResource(model && JSON.stringify([model, versionOf(model)]), (control) => get("/api/model", { model: model! }, control)).value;
   if (!model) return null;
   const target = value?.facts["target"];
   const named = query.value.get("target");
@@ -169,12 +142,5 @@ function settingWords(settings: Chosen): string[] {
 }
 
 function chosenSettings(): Chosen {
-  return Object.fromEntries(query.value.getAll("set").map((text) => {
-    const cut = text.indexOf(":");
-    return [text.slice(0, cut), text.slice(cut + 1)];
-  }).filter(([option, value]) => option && value));
-}
-
-function change(changes: Parameters, replace = false): void {
-  go(changed(changes), { replace });
+  return Object.fromEntries(pairs("set").filter(([option, value]) => option && value));
 }

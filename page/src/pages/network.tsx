@@ -9,7 +9,7 @@ import { AskView } from "../network/ask";
 import { EditView } from "../network/edit";
 import { LearnView } from "../network/learn";
 import { SolveView } from "../network/solve";
-import { changed, go, query, urlOf } from "../router";
+import { change, go, query, urlOf } from "../router";
 import { filesOf, workspace } from "../workspace";
 
 const VIEWS = { ask: "Ask", edit: "Edit", learn: "Learn from a table", new: "New" } as const;
@@ -102,5 +102,5 @@ function DiagramFile({ file, ...chosen }: Chosen & { readonly file: string }) {
 
 /** Go on editing what was saved under another name. */
 function opened(name: string): void {
-  go(changed({ network: name, view: "edit" }));
+  change({ network: name, view: "edit" });
 }

@@ -1,11 +1,11 @@
 // API: what the server takes and answers, from its own description, with a line for the shell to try each.
-import { curl, descriptionOf, named, words, type Description, type Operation, type Schema } from "../api/description";
 import { ApiError } from "../api/client";
 import { ask } from "../api/connection";
+import { curl, descriptionOf, named, words, type Description, type Operation, type Schema } from "../api/description";
 import { useResource } from "../api/resource";
 import { ProblemNote } from "../components/problem";
 import { Snippet } from "../components/same_as";
-import { changed, go, query } from "../router";
+import { change, query } from "../router";
 
 export function ReferencePage() {
   const { value, problem, loading } = useResource("description", read).value;
@@ -23,7 +23,7 @@ export function ReferencePage() {
       {value && (
         <>
           <div class="controls">
-            <label>Find <input type="search" value={sought} onInput={(event) => go(changed({ find: event.currentTarget.value || null }), { replace: true })} /></label>
+            <label>Find <input type="search" value={sought} onInput={(event) => change({ find: event.currentTarget.value || null }, { replace: true })} /></label>
             <span class="quiet" role="status">{found.length} of {value.operations.length}</span>
           </div>
           {tags.map((tag) => (

@@ -6,26 +6,21 @@ import { isRunning, useJob } from "../api/job";
 import { useResource } from "../api/resource";
 import { CurveChart } from "../charts/curve_chart";
 import { NoveltyChart } from "../charts/novelty_chart";
+import { places } from "../charts/plane";
 import { ReliabilityChart } from "../charts/reliability_chart";
 import { CaseFiles, chosenCase } from "../components/case_files";
+import { Choice } from "../components/choice";
 import { JobNote } from "../components/job_note";
 import { ProblemNote } from "../components/problem";
 import { SameAsBox } from "../components/same_as";
+import { Slider } from "../components/slider";
 import { load, type Loaded } from "../decide/load";
 import { costAt, sharesOf } from "../decide/prior_shift";
-import { places } from "../charts/plane";
-import { Slider } from "../components/slider";
-import { compact, count, percent } from "../numbers";
-import { changed, go, query } from "../router";
-import { readWorkspace, workspace } from "../workspace";
+import { compact, count, lowToHigh, percent, type Interval } from "../numbers";
+import { change, query } from "../router";
+import { readWorkspace, stemOf, versionOf } from "../workspace";
 
 type View = Schemas["TrustView"];
-
-interface Interval {
-  readonly mean: number;
-  readonly low: number;
-  readonly high: number;
-}
 
 export function TrustPage() {
   const files = chosenCase();
@@ -93,7 +88,7 @@ function Promises({ view: { facts, promises, rows, how } }: { view: View }) {
           <thead><tr><th scope="col">Promises and outcomes</th><th scope="col" class="number">mean</th><th scope="col" class="number">{String(facts["interval"])}</th><th scope="col"><span class="hidden">Verdict</span></th></tr></thead>
           <tbody>
             {lines.map(([name, found, said]) => found && (
-              <tr key={name}><th scope="row">{name}</th><td class="number">{compact(found.mean)}</td><td class="number">{compact(found.low)} to {compact(found.high)}</td><td>{said}</td></tr>
+              <tr key={name}><th scope="row">{name}</th><td class="number">{compact(found.mean)}</td><td class="number">{lowToHigh(found)}</td><td>{said}</td></tr>
             ))}
           </tbody>
         </table>
@@ -115,12 +110,7 @@ function Reliability({ view }: { view: View }) {
     <section aria-label="Reliability">
       <h2>Reliability</h2>
       <div class="controls">
-        <label>
-          State
-          <select value={chosen.state} onChange={(event) => go(changed({ state: event.currentTarget.value }))}>
-            {view.reliability.map((each) => <option key={each.state} value={each.state}>{each.state}</option>)}
-          </select>
-        </label>
+        <Choice label="State" value={chosen.state} options={view.reliability.map((each) => each.state)} onChoose={(state) => change({ state })} />
         <span class="quiet">calibration error {compact(chosen.ece)}</span>
       </div>
       <ReliabilityChart view={chosen} />
@@ -154,7 +144,7 @@ function Shifting({ rows, view, document }: Loaded) {
       <h2>If the shares of the classes change</h2>
       <p class="quiet">The rows weighed as if {rows.states[state]} had another share. A decision that knows of it corrects its posteriors; drag in the picture.</p>
       {rows.states.length > 2 && (
-        <label>State <select value={state} onChange={(event) => { chosen.value = Number(event.currentTarget.value); moved.value = null; }}>{rows.states.map((name, place) => <option key={name} value={place}>{name}</option>)}</select></label>
+        <Choice label="State" value={rows.states[state]!} options={rows.states} onChoose={(name) => { chosen.value = rows.states.indexOf(name!); moved.value = null; }} />
       )}
       <Slider label={`Share of ${rows.states[state]}`} state={state % 6} value={p} least={0.005} most={0.995} step={0.005} onChange={(share) => (moved.value = share)} />
       <p role="status">Cost per case <b>{compact(here.knowing!)}</b> if the change is known, <b>{compact(here.unaware!)}</b> if it is not: knowing saves <b>{compact(here.unaware! - here.knowing!)}</b>.</p>
@@ -166,8 +156,8 @@ function Shifting({ rows, view, document }: Loaded) {
 
 function Report({ model, table, decision }: { model: string; table: string; decision: string | null }) {
   const job = useJob("report", () => void readWorkspace());
-  const output = `${model.replace(/\.bayeswise$/, "")}-report.html`;
-  const version = workspace.value?.files.find((file) => file.name === output)?.version ?? null;
+  const output = `${stemOf(model)}-report.html`;
+  const version = versionOf(output);
   const written = job.job?.state === "done" ? job.job.output : null;
   return (
     <section class="report" aria-label="Report">
