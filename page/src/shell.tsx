@@ -47,8 +47,8 @@ export function Shell() {
       <main id="main" tabIndex={-1} aria-busy={workspace.value === null && workspaceProblem.value === null}>
         {away.value && (
           <div class="note stops" role="alert">
-            <p>The server does not answer. What was saved is on the disk; this page continues as soon as the server is back.</p>
-            <p class="quiet">Fix: start it again with <code>bayeswise serve</code>, at the same port</p>
+            <p>The server is not responding. Everything that was saved is on disk; this page continues as soon as the server is back.</p>
+            <p class="quiet">Fix: restart it with <code>bayeswise serve</code> on the same port</p>
           </div>
         )}
         {workspaceProblem.value && <ProblemNote problem={workspaceProblem.value} />}

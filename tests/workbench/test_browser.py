@@ -36,9 +36,9 @@ def test_the_first_page_shows_a_table_and_the_url_keeps_what_was_chosen(tab: Tab
     expect(page.get_by_role("list", name="Classes of play")).to_contain_text("yes 9 · 64 %")
     assert page.url.endswith("/data?table=golf.csv&target=play")
     page.get_by_label("Kind of wind").select_option("ignore")
-    expect(page.get_by_label("The same without this page")).to_contain_text("look golf.csv --target play --ignore wind")
+    expect(page.get_by_label("Equivalent code")).to_contain_text("look golf.csv --target play --ignore wind")
     page.go_back()
-    expect(page.get_by_label("The same without this page")).not_to_contain_text("--ignore")
+    expect(page.get_by_label("Equivalent code")).not_to_contain_text("--ignore")
     page.reload()
     expect(page.get_by_role("list", name="Classes of play")).to_be_visible()
     assert "token" not in page.url
@@ -152,7 +152,7 @@ def expect_policies_of(page: Page, evaluated: dict[str, Any]) -> None:
         "this decision, as promised": evaluated["expected_cost_per_case"],
         **{f"always {action}": cost for action, cost in evaluated["always"].items()},
         "best for the most probable state": evaluated["most_probable"],
-        "best possible: the state is known": evaluated["perfect"],
+        "best possible: the true state is known": evaluated["perfect"],
     }
     lines = page.get_by_role("region", name="Cost per case").get_by_role("row")
     for name, cost in policies.items():
@@ -208,7 +208,7 @@ def test_dragging_a_threshold_moves_the_costs_and_saving_writes_a_decision_the_c
     dragged = page.get_by_label("Cost of yes if no", exact=True).input_value()
     assert float(dragged) > 1
     page.get_by_role("button", name="undo").click()
-    page.get_by_role("button", name="undo").click()
+    page.keyboard.press("Control+z")
     expect(page.get_by_label("Cost of yes if no", exact=True)).to_have_value("1")
     page.get_by_role("button", name="redo").click()
 
@@ -236,9 +236,9 @@ def test_dragging_a_threshold_moves_the_costs_and_saving_writes_a_decision_the_c
     limit.press("Enter")
     decisions = bw.decide(model, str(folder / "credit-test.csv"), folder / "dragged.toml")
     limited = within_capacity(decisions, {"ask": 20})
-    expect(capacity.get_by_role("status")).to_contain_text(f"{limited.n_moved} of 500 rows get another action")
+    expect(capacity.get_by_role("status")).to_contain_text(f"{limited.n_moved} of 500 rows get a different action")
     expect(capacity.get_by_role("row", name="ask")).to_contain_text(f"{limited.price['ask']:.4g}")
-    expect(capacity.get_by_label("The same without this page")).to_contain_text("--at-most ask=20")
+    expect(capacity.get_by_label("Equivalent code")).to_contain_text("--at-most ask=20")
     page.reload()  # limits stand in the URL
     expect(limit).to_have_value("20")
     page.go_back()
@@ -325,7 +325,7 @@ def test_a_case_is_explained_and_a_value_can_be_moved(tab: Tab) -> None:
     expect(said).to_contain_text(f"P(no) = {model.predict_proba(rows)[0, no]:.4f}")
     page.go_forward()
     expect(said).to_contain_text(f"P(no) = {model.predict_proba(changed)[0, no]:.4f}")
-    page.get_by_role("button", name="as in the table").click()
+    page.get_by_role("button", name="reset to the row of the table").click()
     expect(said).to_contain_text(f"P(no) = {model.predict_proba(rows)[0, no]:.4f}")
     marker = page.get_by_role("slider", name="Value of wind")
     expect(marker).to_have_attribute("aria-valuetext", "strong")
@@ -451,11 +451,11 @@ def test_models_are_compared_learned_in_the_background_and_changed_live(tab: Tab
     page.get_by_role("combobox", name="By", exact=True).select_option("bits")
     page.get_by_role("button", name="compare all kinds").click()
     expect(page.get_by_text("needs the fewest bits")).to_be_visible(timeout=90_000)
-    expect(page.get_by_role("table").filter(has_text="Bits to write down")).to_contain_text("95 % interval")
+    expect(page.get_by_role("table").filter(has_text="Description length in bits")).to_contain_text("95 % interval")
     page.get_by_role("button", name="Fit naive Bayes", exact=True).click()
     expect(page.get_by_text("Saved credit-naive-bayes.bayeswise")).to_contain_text("--ignore purpose", timeout=60_000)
-    expect(page.get_by_label("The same without this page, to fit")).to_contain_text("fit credit.csv --target repaid")
-    expect(page.get_by_label("The same without this page, to compare")).to_contain_text("--by bits")
+    expect(page.get_by_label("Equivalent code, to fit")).to_contain_text("fit credit.csv --target repaid")
+    expect(page.get_by_label("Equivalent code, to compare")).to_contain_text("--by bits")
 
     page.get_by_text("Smoothing, prior and the like").click()
     page.get_by_label("smoothing", exact=True).fill("2")
@@ -475,7 +475,7 @@ def test_models_are_compared_learned_in_the_background_and_changed_live(tab: Tab
     changed = model.changed(smoothing=7.0)
     loss = bw.evaluate(changed, str(folder / "credit.csv"), cv="loo").log_loss.mean
     expect(live.get_by_role("row", name="log-loss")).to_contain_text(f"{loss:.4g}")
-    expect(page.get_by_label("The same without this page", exact=True)).to_contain_text("changed(smoothing=7.0)")
+    expect(page.get_by_label("Equivalent code", exact=True)).to_contain_text("changed(smoothing=7.0)")
     live.get_by_label("Prior of no, typed").fill("0.4")
     live.get_by_label("Prior of no, typed").press("Enter")
     live.get_by_role("button", name="fit with these").click()
@@ -548,7 +548,7 @@ def test_cases_are_labelled_with_keys_and_a_session_is_resumed(tab: Tab) -> None
     (folder / "pool.csv").write_text("x,colour\n" + "".join(f"{n},{'red' if n % 3 else 'blue'}\n" for n in range(40)))
     page = tab.open("/label?table=pool.csv&target=size&classes=small,large&session=sizes")
     line = "bayeswise label pool.csv --target size --classes small,large --output sizes/"
-    expect(page.get_by_label("The same without this page")).to_contain_text(line)
+    expect(page.get_by_label("Equivalent code")).to_contain_text(line)
     page.get_by_role("button", name="start").click()
     said = page.get_by_role("status")
 
@@ -570,7 +570,7 @@ def test_cases_are_labelled_with_keys_and_a_session_is_resumed(tab: Tab) -> None
         cell = page.get_by_role("region", name="Case").get_by_role("row", name="x ").get_by_role("cell").inner_text()
         press("1" if float(cell) < 20 else "2", f"{labels} labelled")
     expect(page.get_by_role("img", name="Estimated cost per case by labels")).to_be_visible()
-    page.get_by_role("button", name="end, and write the model").click()
+    page.get_by_role("button", name="finish and write the model").click()
     expect(said).to_contain_text("9 labels", timeout=60_000)
     assert sorted(map(str, bw.load(folder / "sizes" / "model.bayeswise").classes)) == ["large", "small"]
     page.get_by_role("button", name="resume").click()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, Request, Route, expect
 
 import bayeswise as bw
 from tests.workbench.conftest import Tab
@@ -53,11 +53,11 @@ def test_findings_are_explained_by_paths_and_nodes_can_be_set_from_outside(tab: 
 
     page.get_by_role("button", name="retract all").click()
     page.get_by_role("button", name="Node either").click()
-    page.get_by_label("Set from outside").select_option("yes")
+    page.get_by_label("Intervene").select_option("yes")
     expect(page.get_by_text("either is set to yes")).to_be_visible()
     expect(lung).to_contain_text("0.055")  # as before: what is set says nothing about its causes
     expect(page.locator(".arc.cut")).to_have_count(2)
-    expect(page.get_by_label("The same without this page")).to_contain_text("--do either=yes")
+    expect(page.get_by_label("Equivalent code")).to_contain_text("--do either=yes")
     effect = page.get_by_role("region", name="Effect on either")
     effect.get_by_role("combobox").select_option("smoke")
     done = asia.causal_effect("smoke", "either").done["yes"]["yes"]
@@ -94,15 +94,15 @@ def test_edges_are_drawn_undone_kept_over_a_reload_and_saved(tab: Tab) -> None:
     page.reload()  # what is not saved is kept
     page.get_by_role("textbox", name="State no").fill("never")
     page.get_by_role("textbox", name="State no").press("Enter")
-    expect(page.get_by_text("4 changes not saved")).to_be_visible()
+    expect(page.get_by_text("4 unsaved changes")).to_be_visible()
     page.get_by_role("button", name="Edge rain → wet").press("Enter")
     page.get_by_role("button", name="remove the edge rain → wet").click()
-    expect(page.get_by_text("5 changes not saved")).to_be_visible()
+    expect(page.get_by_text("5 unsaved changes")).to_be_visible()
 
     file.write_text(LAWN.replace("0.2, 0.8", "0.3, 0.7"))  # another tab
     page.get_by_role("button", name="save and replace").click()
     expect(page.get_by_role("alert")).to_contain_text("has changed since it was read")
-    page.get_by_role("button", name="read the file again, and keep my changes").click()
+    page.get_by_role("button", name="reload the file and keep my changes").click()
     expect(page.get_by_role("alert")).to_have_count(0)
     expect(page.locator("article")).to_have_attribute("aria-busy", "false")
     page.get_by_role("button", name="save and replace").click()
@@ -113,6 +113,50 @@ def test_edges_are_drawn_undone_kept_over_a_reload_and_saved(tab: Tab) -> None:
     assert saved.query("slip", {"wet": "yes"})["yes"] == pytest.approx(0.4)
     assert saved.query("wet")["yes"] == pytest.approx(0.3 * 0.9 + 0.7 * 0.1)  # what it was on average
     tab.complaints = [line for line in tab.complaints if "422" not in line and "409" not in line]  # refused requests
+
+
+def test_a_table_waits_for_the_answer_to_a_change_of_the_graph_which_keys_undo(tab: Tab) -> None:
+    (tab.served.folder / "waiting.bif").write_text(LAWN)
+    page = tab.open("/network?network=waiting.bif&view=edit&node=rain")
+    edge = page.get_by_role("button", name="Edge rain → wet", exact=True)
+    rain = page.get_by_label("P(rain = yes), row 1")
+    first, second = (page.get_by_label(f"P(wet = yes), row {row}") for row in (1, 2))
+    rain.fill("0.5")
+    rain.press("Enter")
+    edge.press("Delete")
+    expect(edge).to_have_count(0)
+    expect(rain).to_be_editable()
+    expect(rain).to_have_value("0.5")  # its table is as before, and so is what is typed
+    page.keyboard.press("Control+z")
+    expect(edge).to_have_count(1)
+
+    held: list[Route] = []
+
+    def asks_for_a_table(request: Request) -> bool:
+        return '"table"' in (request.post_data or "")
+
+    def hold(route: Route) -> None:
+        if asks_for_a_table(route.request):
+            held.append(route)
+        else:
+            route.continue_()
+
+    page.get_by_role("button", name="Node wet").click()
+    expect(first).to_be_editable()
+    page.route("**/api/network/edit", hold)
+    with page.expect_request(asks_for_a_table):
+        page.get_by_role("button", name="Remove the edge rain → wet").click()
+    expect(edge).to_have_count(0)
+    expect(first).not_to_be_editable()  # it is still the table with a parent
+    page.unroute("**/api/network/edit")
+    held.pop().continue_()
+    expect(first).to_be_editable()
+    expect(first).to_have_value("0.26")  # .2 x .9 + .8 x .1
+    expect(second).to_have_count(0)
+    page.keyboard.press("Control+z")
+    expect(second).to_have_value("0.1")
+    page.keyboard.press("Control+Shift+Z")
+    expect(second).to_have_count(0)
 
 
 def test_a_network_is_learned_with_drawn_edges_and_can_be_cancelled(tab: Tab) -> None:
@@ -134,7 +178,7 @@ def test_a_network_is_learned_with_drawn_edges_and_can_be_cancelled(tab: Tab) ->
     drag(page, dot(page, "humidity"), page.locator(".node", has_text="wind"))
     rules.get_by_role("button", name="Remove: forbid humidity → wind").click()
     expect(rules.get_by_role("listitem")).to_have_count(2)
-    expect(page.get_by_label("The same without this page")).to_contain_text("--forbid 'outlook -> play'")
+    expect(page.get_by_label("Equivalent code")).to_contain_text("--forbid 'outlook -> play'")
     page.get_by_role("button", name="learn", exact=True).click()
     expect(page.get_by_text("Saved golf.bif")).to_be_visible(timeout=60_000)
     learned = bw.BeliefNetwork.read(folder / "golf.bif")
@@ -165,7 +209,7 @@ def test_a_diagram_is_solved_again_when_a_report_is_seen(tab: Tab) -> None:
     seen = oil.solve({"test": "yes", "report": "closed"})
     expect(said).to_have_text(f"Expected utility {seen.utility:.4g}")
     expect(page.get_by_role("checkbox", name="oil is soaking")).to_contain_text(f"{seen.query('oil')['soaking']:.3f}")
-    expect(page.get_by_label("The same without this page")).to_contain_text("--given test=yes --given report=closed")
+    expect(page.get_by_label("Equivalent code")).to_contain_text("--given test=yes --given report=closed")
     page.go_back()
     page.go_back()
     expect(said).to_have_text("Expected utility 22.5")
@@ -255,7 +299,7 @@ def test_no_view_of_a_network_breaks_a_rule_or_a_narrow_screen(tab: Tab) -> None
     ):
         tab.page.emulate_media(color_scheme="light")
         page = tab.open(path)
-        expect(page.get_by_label("The same without this page")).to_be_visible()
+        expect(page.get_by_label("Equivalent code")).to_be_visible()
         page.evaluate(rules)
         findings = page.evaluate("axe.run().then((answer) => answer.violations)")
         page.emulate_media(color_scheme="dark")

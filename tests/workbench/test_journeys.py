@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 from bayeswise.decisions import Costs
 from tests.workbench.conftest import Served, Tab, opened
 
+AWAY = "The server is not responding. Everything that was saved is on disk"
 FOCUSED = """() => {
   const element = document.activeElement, style = getComputedStyle(element);
   const text = (element.labels?.[0] ?? element).textContent.trim();
@@ -154,13 +155,13 @@ def test_nothing_confirmed_is_lost_when_the_server_is_killed(browser: Browser, f
 
         served.kill()
         page.get_by_role("region", name="Answers").get_by_role("button", name="large").click()
-        away = page.get_by_text("The server does not answer. What was saved is on the disk")
+        away = page.get_by_text(AWAY)
         expect(away).to_be_visible()
         cell.fill("4")
         cell.press("Enter")
-        expect(costs.get_by_text("The server does not answer. What was saved is on the disk")).to_be_visible()
+        expect(costs.get_by_text(AWAY)).to_be_visible()
         costs.get_by_role("button", name="save as decision.toml").click()
-        expect(costs.get_by_text("the server does not answer", exact=True)).to_be_visible()
+        expect(costs.get_by_text("the server is not responding", exact=True)).to_be_visible()
 
         again = Served.started(folder, served.port, token)
         expect(away).to_be_hidden(timeout=60_000)
@@ -169,7 +170,7 @@ def test_nothing_confirmed_is_lost_when_the_server_is_killed(browser: Browser, f
         page.get_by_role("button", name="resume").click()
         expect(said).to_contain_text("3 labelled", timeout=60_000)
         assert cost_in(folder / "decision.toml") == 3
-        expect(costs.get_by_text("The server does not answer. What was saved")).to_be_hidden(timeout=60_000)
+        expect(costs.get_by_text(AWAY)).to_be_hidden(timeout=60_000)
         expect(cell).to_have_value("4")  # what was not saved is still on the page
         costs.get_by_role("button", name="save as decision.toml").click()
         expect(costs.get_by_text("saved decision.toml")).to_be_visible()

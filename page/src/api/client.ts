@@ -67,7 +67,7 @@ async function answered<T>(response: Response): Promise<T> {
 }
 
 async function errorOf(response: Response): Promise<ApiError> {
-  let problem: Problem = { error: "HTTP", what: `the server answered ${response.status}`, fix: null };
+  let problem: Problem = { error: "HTTP", what: `the server responded with status ${response.status}`, fix: null };
   try {
     const found = (await response.json()) as Partial<Problem>;
     if (typeof found.what === "string") problem = { error: found.error ?? "HTTP", what: found.what, fix: found.fix ?? null };

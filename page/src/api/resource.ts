@@ -51,6 +51,6 @@ export function useRested<T>(value: T, milliseconds = 300): T {
 
 export function problemOf(error: unknown): Problem {
   if (error instanceof ApiError) return error.problem;
-  const what = isAway(error) ? "the server does not answer" : String(error);
-  return { error: "Network", what, fix: "see whether `bayeswise serve` still runs" };
+  const what = isAway(error) ? "the server is not responding" : String(error);
+  return { error: "Network", what, fix: "check that `bayeswise serve` is still running" };
 }

@@ -11,17 +11,17 @@ export function ReliabilityChart({ view }: { view: Schemas["ReliabilityView"] })
   const places = view.predicted.map((_, place) => place).filter((place) => view.count[place]! > 0);
   const outside = (place: number) => view.predicted[place]! < view.low[place]! || view.predicted[place]! > view.high[place]!;
   const twin = {
-    caption: `Promised and seen shares of ${view.state}`,
-    head: ["promised", "seen", "95 % from", "to", "rows"],
+    caption: `Promised and observed shares of ${view.state}`,
+    head: ["promised", "observed", "95 % from", "to", "rows"],
     rows: places.map((place) => [view.predicted[place]!.toFixed(3), view.observed[place]!.toFixed(3), view.low[place]!.toFixed(3), view.high[place]!.toFixed(3), count(view.count[place]!)]),
   };
   return (
     <ChartWithTable twin={twin}>
       <ul class="classes small" aria-hidden="true">
-        <li><svg class="key" width="12" height="12"><circle class="state-0" cx="6" cy="6" r="5" /></svg>as promised, within the interval</li>
-        <li><svg class="key" width="12" height="12"><path class="state-1" d="M6,0l6,6l-6,6l-6,-6z" /></svg>outside of it</li>
+        <li><svg class="key" width="12" height="12"><circle class="state-0" cx="6" cy="6" r="5" /></svg>as promised: within the interval</li>
+        <li><svg class="key" width="12" height="12"><path class="state-1" d="M6,0l6,6l-6,6l-6,-6z" /></svg>outside the interval</li>
       </ul>
-      <Plane name={`Reliability of P(${view.state})`} x={[0, 1]} y={[-RUG, 1]} across={`promised P(${view.state})`} up={`seen share of ${view.state}`} height={420}>
+      <Plane name={`Reliability of P(${view.state})`} x={[0, 1]} y={[-RUG, 1]} across={`promised P(${view.state})`} up={`observed share of ${view.state}`} height={420}>
         {({ x, y }) => (
           <>
             <line class="best-edge" x1={x(0)} y1={y(0)} x2={x(1)} y2={y(1)} />
@@ -31,7 +31,7 @@ export function ReliabilityChart({ view }: { view: Schemas["ReliabilityView"] })
               const tall = ((y(-RUG) - y(0)) * 0.85 * view.count[place]!) / most;
               return (
                 <g key={place}>
-                  <title>{`promised ${view.predicted[place]!.toFixed(3)}, seen ${view.observed[place]!.toFixed(3)} (${view.low[place]!.toFixed(3)} to ${view.high[place]!.toFixed(3)}) in ${count(view.count[place]!)} rows`}</title>
+                  <title>{`promised ${view.predicted[place]!.toFixed(3)}, observed ${view.observed[place]!.toFixed(3)} (${view.low[place]!.toFixed(3)} to ${view.high[place]!.toFixed(3)}) in ${count(view.count[place]!)} rows`}</title>
                   <rect class="state-5" x={p - 4} width={8} y={y(-RUG) - tall} height={tall} />
                   <line class={outside(place) ? "curve stroke-1" : "curve stroke-0"} x1={p} x2={p} y1={y(view.low[place]!)} y2={y(view.high[place]!)} />
                   {outside(place) ? <path class="state-1" d={`M${p},${seen - 7}l7,7l-7,7l-7,-7z`} /> : <circle class="state-0" cx={p} cy={seen} r={5} />}

@@ -19,7 +19,7 @@ export function TornadoChart({ bars, utility, most = 12 }: { bars: Schemas["Solu
   const height = TOP + shown.length * ROW + 30;
   const twin = {
     caption: "Expected utility as an entry moves by a tenth",
-    head: ["entry", "value", "from", "to", "utility at the least", "utility at the most"],
+    head: ["entry", "value", "from", "to", "utility at the minimum", "utility at the maximum"],
     rows: bars.map((bar) => [bar.entry, ...[bar.value, bar.low, bar.high, bar.utility_low, bar.utility_high].map(compact)]),
   };
   return (
@@ -42,7 +42,7 @@ export function TornadoChart({ bars, utility, most = 12 }: { bars: Schemas["Solu
           </g>
         </svg>
       </div>
-      <p class="quiet small"><span class="mark state-1" />entry at its least <span class="mark state-0" />entry at its most</p>
+      <p class="quiet small"><span class="mark state-1" />entry at its minimum <span class="mark state-0" />entry at its maximum</p>
     </ChartWithTable>
   );
 }

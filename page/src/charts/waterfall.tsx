@@ -22,7 +22,7 @@ export function Waterfall({ view }: { view: View }) {
   const narrow = useNarrow(frame);
   const [WIDTH, LEFT, RIGHT] = narrow ? [360, 138, 46] : [720, 230, 70];
   const steps = stepsOf(view);
-  if (!steps) return <p class="quiet">A probability of 0 or 1 has no finite log-odds: the table of columns says which value settles it.</p>;
+  if (!steps) return <p class="quiet">A probability of 0 or 1 has no finite log-odds; the table below shows which value decides it.</p>;
   const ends = steps.flatMap((step) => [step.from, step.to]);
   const x = scaleLinear().domain([Math.min(0, ...ends), Math.max(0, ...ends)]).nice().range([LEFT, WIDTH - RIGHT]);
   const height = steps.length * ROW + 44;

@@ -29,7 +29,7 @@ export function CaseFiles({ model, table, decision, none = "each error costs 1",
         {children}
         <FileChoice label="Decision" name="decision" kind="decision" value={decision} none={none} />
       </div>
-      {workspace.value && !model && <p>There is no model in this folder yet: learn one on the page <a href={urlOf("/model")}>Model</a>, or by <code>bayeswise fit</code>.</p>}
+      {workspace.value && !model && <p>This folder has no model yet: fit one on the <a href={urlOf("/model")}>Model</a> page, or with <code>bayeswise fit</code>.</p>}
     </>
   );
 }

@@ -10,7 +10,7 @@ export function JobNote({ of: { job, problem, cancel }, what }: { of: Background
         <div class="job" role="status" aria-label={`Progress: ${what}`}>
           <progress aria-label={what} {...(job.total ? { value: job.done, max: job.total } : {})} />
           <span>
-            {job.state === "queued" ? "waiting for its turn" : job.progress || "starting"}
+            {job.state === "queued" ? "queued" : job.progress || "starting"}
             {job.done > 0 && ` · ${count(job.done)}${job.total ? ` of ${count(job.total)}` : ""}`}
             <span class="quiet"> · {job.seconds.toFixed(0)} s</span>
           </span>

@@ -1,4 +1,4 @@
-// The same without this page: a line for the shell and lines of Python, ready to copy.
+// The equivalent of a view: a line for the shell and lines of Python, ready to copy.
 import { signal } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import type { Schemas } from "../api/client";
@@ -6,7 +6,7 @@ import type { Schemas } from "../api/client";
 /** `about` says what it is the same of, where a page has several. What only one of the two can do stands there alone. */
 export function SameAsBox({ same, about = "" }: { same: Schemas["SameAs"]; about?: string }) {
   return (
-    <section class="same" aria-label={`The same without this page${about}`}>
+    <section class="same" aria-label={`Equivalent code${about}`}>
       {same.shell && <Snippet title={`On the command line${about}`} text={same.shell} />}
       {same.python && <Snippet title={`In Python${about}`} text={same.python} />}
     </section>

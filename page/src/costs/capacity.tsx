@@ -47,7 +47,7 @@ export function Capacity({ model, table, file, document }: Props) {
       {ready && value && !problem && (
         <div class={loading || stale ? "stale" : undefined}>
           <p role="status">
-            {value.moved === 0 ? "No row has to give way" : <><b>{count(value.moved)}</b> of {count(value.rows)} rows get another action</>};
+            {value.moved === 0 ? "No row changes its action" : <><b>{count(value.moved)}</b> of {count(value.rows)} rows get a different action</>};
             expected cost per case <b>{compact(value.expected)}</b>, without limits {compact(value.unlimited)}
             {value.paid && <>; paid <b>{compact(value.paid.mean)}</b>, {value.paid.interval} {lowToHigh(value.paid)}</>}.
           </p>

@@ -19,7 +19,7 @@ export function Policies({ outcome, rows, facts, stale, unit }: Props) {
   const policies: [string, number | null, Interval | null][] = [
     ["this decision", outcome.paid, of("cost_per_case")], ["this decision, as promised", outcome.expected, of("expected_cost_per_case")],
     ...outcome.actions.map((action, at): [string, number | null, Interval | null] => [`always ${action}`, outcome.always[at]!, always[action] ?? null]),
-    ["best for the most probable state", outcome.mostProbable, of("most_probable")], ["best possible: the state is known", outcome.perfect, of("perfect")],
+    ["best for the most probable state", outcome.mostProbable, of("most_probable")], ["best possible: the true state is known", outcome.perfect, of("perfect")],
   ];
   const known = policies.filter((policy): policy is [string, number, Interval | null] => policy[1] !== null);
   const [low, high] = [Math.min(0, ...known.map(([, cost]) => cost)), Math.max(0, ...known.map(([, cost]) => cost))];

@@ -69,12 +69,12 @@ export function SaveDecision({ document, file, version, changed, onSaved, onThei
       </form>
       {conflict && (
         <div class="note stops" role="alert">
-          <p>{name} was changed after this page had read it. It was not replaced, and your costs are still here.</p>
+          <p>{name} has changed since this page read it. It was not replaced, and your costs are still here.</p>
           <p class="remedies">
             <button type="button" onClick={() => void takeTheirs()}>show the costs of the file</button>
             <button type="button" onClick={() => void replace()}>replace the file</button>
           </p>
-          <p class="quiet">Shown costs are one step: undo brings yours back. Another name above saves them beside the file.</p>
+          <p class="quiet">Showing the costs of the file can be undone, which brings yours back. To keep both, save yours under another name.</p>
         </div>
       )}
       {problem && <ProblemNote problem={problem} />}

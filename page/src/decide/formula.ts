@@ -44,15 +44,15 @@ function parsed(text: string, columns: Columns): Value {
     if (take("+")) return factor();
     if (take("(")) {
       const inner = sum();
-      if (!take(")")) throw new FormulaError("a bracket is not closed");
+      if (!take(")")) throw new FormulaError("a parenthesis is not closed");
       return inner;
     }
     const word = words[at++];
-    if (word === undefined) throw new FormulaError("the formula ends too early");
+    if (word === undefined) throw new FormulaError("the formula is incomplete");
     if (typeof word === "number") return () => word;
-    if (typeof word === "string") throw new FormulaError(`“${word}” is not expected here`);
+    if (typeof word === "string") throw new FormulaError(`unexpected “${word}”`);
     const column = columns.get(word.column);
-    if (!column) throw new FormulaError(`there is no number column “${word.column}”`);
+    if (!column) throw new FormulaError(`there is no numeric column “${word.column}”`);
     return (row) => column[row]!;
   };
 

@@ -45,7 +45,7 @@ export function CountedTwice() {
       </ChartWithTable>
       <p role="status">
         True: <b>{truth.toFixed(4)}</b>. With {now.copies} identical {now.copies === 1 ? "column" : "columns"} naive Bayes says <b>{naive.toFixed(4)}</b>.
-        {now.copies > 1 && ` The log-odds of the feature are counted ${now.copies} times; the most probable class may stay, a threshold from costs is crossed too early.`}
+        {now.copies > 1 && ` The log-odds of the feature are counted ${now.copies} times; the most probable class may not change, but a threshold set by costs is crossed too early.`}
       </p>
       <SameAsBox same={bayesRule(["class", "other"], now.prior, "seen", [now.yes, now.no], now.copies)} />
     </div>

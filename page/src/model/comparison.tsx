@@ -34,13 +34,13 @@ export function Comparison({ result, onFit }: Props) {
     <>
       {winner && (
         <p class="answer" role="status">
-          <b>{winner.name}</b> {byBits ? "needs the fewest bits" : `has the least ${measure}`}
+          <b>{winner.name}</b> {byBits ? "needs the fewest bits" : `has the lowest ${measure}`}
           {lines.some((line) => line.asGood && !line.best) && <>; {lines.filter((line) => line.asGood && !line.best).map((line) => line.name).join(", ")} cannot be distinguished from it</>}.
         </p>
       )}
       <div class="wide">
         <table class="comparison">
-          <caption>{byBits ? `Bits to write down the table; log-loss and errors of ${count(Number(result["left_out"]))} rows left out` : `On rows that the models never saw (${String(result["how"] ?? "left out")})`}; {String(result["interval"])}</caption>
+          <caption>{byBits ? `Description length in bits; log-loss and errors on ${count(Number(result["left_out"]))} left-out rows` : `On rows that the models have not seen (${String(result["how"] ?? "left out")})`}; {String(result["interval"])}</caption>
           <thead>
             <tr>
               <th scope="col">Model</th>

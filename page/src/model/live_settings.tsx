@@ -32,7 +32,7 @@ export function LiveSettings({ view, table, onTake }: Props) {
   return (
     <section aria-label="Live settings">
       <h2>Live settings</h2>
-      <p class="quiet">The statistics of the rows are kept in the model, so that no row is read again. Each of the rows of {table} is left out in turn.</p>
+      <p class="quiet">The model keeps the statistics of its rows, so none has to be read again. Measures are leave-one-out on {table}.</p>
       <div class="live">
         <div class="sliders">
           {view.live.includes("smoothing") && typeof settings["smoothing"] === "number" && (
@@ -50,8 +50,8 @@ export function LiveSettings({ view, table, onTake }: Props) {
           {(answer.problem ?? saved.problem) && <ProblemNote problem={(answer.problem ?? saved.problem)!} />}
           {now && (
             <table class={answer.loading ? "numbers stale" : "numbers"} role="status">
-              <caption>{count(now.rows)} rows, each left out in turn</caption>
-              <thead><tr><th scope="col">Measure</th><th scope="col" class="number">as saved</th><th scope="col" class="number">as set</th></tr></thead>
+              <caption>{count(now.rows)} rows, leave-one-out</caption>
+              <thead><tr><th scope="col">Measure</th><th scope="col" class="number">as saved</th><th scope="col" class="number">now</th></tr></thead>
               <tbody>
                 <Line name="log-loss" before={then?.log_loss} after={now.log_loss} touched={touched} />
                 <Line name="errors" before={then?.error} after={now.error} touched={touched} share />
@@ -61,8 +61,8 @@ export function LiveSettings({ view, table, onTake }: Props) {
           )}
           {touched && (
             <p class="remedies">
-              <button type="button" onClick={() => onTake(optionsOf(moved.value))}>fit with these</button>
-              <button type="button" onClick={() => (moved.value = {})}>as saved</button>
+              <button type="button" onClick={() => onTake(optionsOf(moved.value))}>fit with these settings</button>
+              <button type="button" onClick={() => (moved.value = {})}>back to the saved settings</button>
             </p>
           )}
         </div>

@@ -22,8 +22,8 @@ export function ModelFacts({ view: { kind, facts } }: { view: Schemas["ModelView
   return (
     <>
       <p>
-        A model of the kind <b>{kind}</b>{facts["target"] !== undefined && <> for <b>{String(facts["target"])}</b></>}
-        {total > 0 && <>, learned from {count(total)} rows</>}.
+        A <b>{kind}</b> model{facts["target"] !== undefined && <> for <b>{String(facts["target"])}</b></>}
+        {total > 0 && <>, fitted to {count(total)} rows</>}.
         {others.map(([name, value]) => <span key={name} class="quiet"> {name.replaceAll("_", " ").replace(/^n /, "")}: {worded(value)}.</span>)}
       </p>
       {classes.length > 0 && (
@@ -41,7 +41,7 @@ export function ModelFacts({ view: { kind, facts } }: { view: Schemas["ModelView
       )}
       {columns.length > 0 && (
         <details class="facts" open={columns.length <= 12}>
-          <summary>What was learned of {columns.length} columns</summary>
+          <summary>What was learned about {columns.length} columns</summary>
           <div class="wide" role="group" aria-label="What was learned" tabIndex={0}>
             <table class="numbers">
               <thead><tr><th scope="col">Column</th><th scope="col">Kind</th><th scope="col">Family</th><th scope="col">Learned, by class</th></tr></thead>
@@ -56,7 +56,7 @@ export function ModelFacts({ view: { kind, facts } }: { view: Schemas["ModelView
       )}
       {settings.length > 0 && (
         <details class="facts">
-          <summary>Settings it was learned with</summary>
+          <summary>Settings of the fit</summary>
           <table class="numbers"><tbody>{settings.map(([name, value]) => <tr key={name}><th scope="row">{name}</th><td>{worded(value)}</td></tr>)}</tbody></table>
         </details>
       )}

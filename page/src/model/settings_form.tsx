@@ -43,7 +43,7 @@ function Entry({ setting, value, onChange }: { setting: Setting; value: string; 
   if (setting.choices.length && !setting.number) {
     return (
       <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        <option value="">{setting.default ?? "by default"}</option>
+        <option value="">{setting.default ?? "default"}</option>
         {setting.choices.filter((choice) => choice !== setting.default).map((choice) => <option key={choice} value={choice}>{choice}</option>)}
       </select>
     );

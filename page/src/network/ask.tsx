@@ -89,7 +89,7 @@ function edgesOf(network: Network, findings: Findings, beliefs: Beliefs | null):
     const influence = network.influence[at] ?? 0;
     const bits = passed.get(`${parent}\n${child}`);
     const edge = { parent, child, width: 1 + 4 * influence, title: `${parent} → ${child}: influence ${influence.toFixed(3)}` };
-    if (child in findings.set) return { ...edge, width: 1, look: "cut", title: `${parent} → ${child}: cut, since ${child} is set from outside` };
+    if (child in findings.set) return { ...edge, width: 1, look: "cut", title: `${parent} → ${child}: cut by the intervention on ${child}` };
     return bits === undefined ? edge : { ...edge, width: 2 + 6 * Math.sqrt(bits / most), look: "path", title: `${parent} → ${child}: up to ${compact(bits)} bits pass` };
   });
 }
@@ -133,10 +133,10 @@ function NodePanel({ network, node, findings, beliefs, onEdited }: PanelProps) {
         {value && <ProbabilityTable table={value} action={`save to ${network.network}`} onUse={(rows) => void save(rows)} />}
         {wrong.value && <ProblemNote problem={wrong.value} />}
         <div class="controls">
-          <Choice label="Set from outside" value={findings.set[node] ?? null} options={states} wordsOf={(state) => `do(${node} = ${state})`} none="no" onChoose={(state) => intervene(node, state)} />
+          <Choice label="Intervene" value={findings.set[node] ?? null} options={states} wordsOf={(state) => `do(${node} = ${state})`} none="no intervention" onChoose={(state) => intervene(node, state)} />
         </div>
         <fieldset class="modes">
-          <legend>Likelihood of what was seen, if it is</legend>
+          <legend>Likelihood of an observation, given each state</legend>
           {states.map((state) => (
             <label key={state}>{state} <TypedInput class="probability" type="number" min={0} max={1} step="any" aria-label={`Likelihood of ${state}`} value={findings.soft[node]?.[state] ?? 1}
               onTyped={(text) => soften(node, state, Math.min(1, Math.max(0, Number(text) || 0)))} /></label>
@@ -156,7 +156,7 @@ function Worth({ node, beliefs }: { node: string; beliefs: Beliefs | null }) {
   const most = worth[0]![1];
   return (
     <section aria-label="Value of an observation">
-      <h2>Information that an observation adds about {node}</h2>
+      <h2>Information gained about {node} by observing another node</h2>
       <table class="numbers measured">
         <thead><tr><th scope="col">node</th><th scope="col" class="number">bits</th><td /></tr></thead>
         <tbody>
@@ -165,7 +165,7 @@ function Worth({ node, beliefs }: { node: string; beliefs: Beliefs | null }) {
           ))}
         </tbody>
       </table>
-      {(beliefs?.separated.length ?? 0) > 0 && <p class="quiet">Dim nodes are separated from {node} by what is observed: they add no information.</p>}
+      {(beliefs?.separated.length ?? 0) > 0 && <p class="quiet">Dim nodes are d-separated from {node} by the observations: they add no information.</p>}
     </section>
   );
 }

@@ -1,4 +1,4 @@
-// Changes of a network that are not saved yet: they outlive a reload and a look at another page, until the tab is closed.
+// Unsaved changes of a network: they outlive a reload and a visit to another page, until the tab is closed.
 import type { Schemas } from "../api/client";
 import { keep, kept } from "../storage";
 import { Undo } from "../undo";
@@ -18,14 +18,14 @@ export function draftOf(network: string | null): Undo<Edit> {
 
 export function inWords(edit: Edit): string {
   switch (edit.change) {
-    case "add-edge": return `edge ${edit.parent} → ${edit.node}`;
-    case "remove-edge": return `no edge ${edit.parent} → ${edit.node}`;
-    case "add-node": return `node ${edit.node}`;
-    case "remove-node": return `no node ${edit.node}`;
-    case "rename-node": return `${edit.node} is called ${edit.name}`;
-    case "add-state": return `${edit.node} can be ${edit.name}`;
-    case "remove-state": return `${edit.node} cannot be ${edit.state}`;
-    case "rename-state": return `${edit.state} of ${edit.node} is called ${edit.name}`;
+    case "add-edge": return `edge ${edit.parent} → ${edit.node} added`;
+    case "remove-edge": return `edge ${edit.parent} → ${edit.node} removed`;
+    case "add-node": return `node ${edit.node} added`;
+    case "remove-node": return `node ${edit.node} removed`;
+    case "rename-node": return `node ${edit.node} renamed to ${edit.name}`;
+    case "add-state": return `state ${edit.name} of ${edit.node} added`;
+    case "remove-state": return `state ${edit.state} of ${edit.node} removed`;
+    case "rename-state": return `state ${edit.state} of ${edit.node} renamed to ${edit.name}`;
     case "set-table": return `table of ${edit.node}`;
   }
 }

@@ -70,13 +70,13 @@ export function EditView({ network, version, onSaved, onReread }: Props) {
   });
   return (
     <>
-      <p class="quiet">Drag from the dot of a node to another for an edge; click an edge to remove it, a name for its states, parents and table. Nothing is written before you save.</p>
+      <p class="quiet">Drag from the dot of a node to another node to add an edge; click an edge to remove it, or a name to edit its states, parents and table. Nothing is written until you save.</p>
       <Toolbar key={network} network={network} draft={draft} edge={edge.value} onAdd={(name) => propose({ change: "add-node", node: name, states: ["no", "yes"], normalise: false }, () => select(name))}
         onRemoveEdge={removeEdge} onMove={step} onSave={(name) => void save(name)} />
       {wrong.value && <ProblemNote problem={wrong.value} />}
-      {wrong.value?.stale && <p class="remedies"><button type="button" onClick={() => { wrong.value = null; void readWorkspace(); onReread(); }}>read the file again, and keep my changes</button></p>}
+      {wrong.value?.stale && <p class="remedies"><button type="button" onClick={() => { wrong.value = null; void readWorkspace(); onReread(); }}>reload the file and keep my changes</button></p>}
       {answer.problem && <ProblemNote problem={answer.problem} />}
-      {answer.problem && edits.length > 0 && <p class="remedies"><button type="button" onClick={() => step(() => draft.clear())}>drop my changes</button></p>}
+      {answer.problem && edits.length > 0 && <p class="remedies"><button type="button" onClick={() => step(() => draft.clear())}>discard my changes</button></p>}
       {graph && (graph.nodes.length ? (
         <div class={answer.loading ? "stale" : undefined}>
           <GraphPlane label="Network to edit" chosen={node} nodes={graph.nodes.map(({ name, states }) => sizeOf(name, states.length))} chosenEdge={edge.value && edgeKey(edge.value)}
@@ -85,7 +85,7 @@ export function EditView({ network, version, onSaved, onReread }: Props) {
             refuses={(from, to) => isAbove(graph, to, from)} onDraw={(from, to) => propose({ change: "add-edge", node: to, parent: from, normalise: false })}
             onEdge={(each) => (edge.value = edge.value && edgeKey(edge.value) === edgeKey(each) ? null : { parent: each.parent, child: each.child })} onRemoveEdge={removeEdge} />
         </div>
-      ) : <p>There is no node yet: name one above.</p>)}
+      ) : <p>There are no nodes yet: name one above.</p>)}
       {graph && chosen && <NodeForm key={chosen.name} network={network} graph={graph} node={chosen} edits={answer.value!.edits} stale={queue.length.value > 0 || answer.loading} propose={propose} />}
       {graph && <SameAsBox same={graph.same_as} />}
     </>
@@ -139,7 +139,7 @@ function Toolbar({ network, draft, edge, onAdd, onRemoveEdge, onMove, onSave }: 
       <p class="remedies">
         <UndoButtons steps={draft} onMove={onMove} />
         {edge && <button type="button" onClick={() => onRemoveEdge(edge)}>remove the edge {edge.parent} → {edge.child}</button>}
-        <span role="status">{edits.length ? `${edits.length} change${edits.length > 1 ? "s" : ""} not saved; the last: ${inWords(edits.at(-1)!)}` : "No changes."}</span>
+        <span role="status">{edits.length ? `${edits.length} unsaved change${edits.length > 1 ? "s" : ""}; the last: ${inWords(edits.at(-1)!)}` : "No changes."}</span>
       </p>
     </>
   );

@@ -118,7 +118,7 @@ export function GraphPlane({ label, nodes, edges, loose = [], drawNode, onDraw, 
                 {onDraw && ( // a touch here draws and does not scroll: touch-action does not hold within SVG
                   <g class="draw-handle" aria-hidden="true" onTouchStart={(event) => event.preventDefault()} onPointerDown={(event) => press(event, name, true)}>
                     <circle class="grip" cx={at.width / 2} cy={at.height} r={15} />
-                    <circle class="draw-dot" cx={at.width / 2} cy={at.height} r={6}><title>{`Drag to another node for an edge from ${name}`}</title></circle>
+                    <circle class="draw-dot" cx={at.width / 2} cy={at.height} r={6}><title>{`Drag to another node to add an edge from ${name}`}</title></circle>
                   </g>
                 )}
               </g>

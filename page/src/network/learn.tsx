@@ -33,7 +33,7 @@ interface Strength {
 
 const METHODS: Record<Ask["method"] & string, string> = { auto: "exact up to 15 columns", exact: "exact", "hill-climbing": "hill climbing", "chow-liu": "Chow-Liu tree", pc: "tests of independence (PC)", miic: "mutual information (MIIC)" };
 const SCORES: readonly (Ask["score"] & string)[] = ["bic", "aic", "mdl", "bdeu", "k2"];
-const MISSING: Record<Ask["missing"] & string, string> = { error: "are an error", drop: "drop their rows", em: "are filled by EM" };
+const MISSING: Record<Ask["missing"] & string, string> = { error: "raise an error", drop: "drop their rows", em: "fill by EM" };
 
 const OFTEN = 0.25; // the share of resampled tables from which an edge is drawn that the network does not have
 
@@ -43,7 +43,7 @@ export function LearnView() {
   return (
     <>
       <div class="controls"><FileChoice label="Table" name="table" kind="table" value={table} /></div>
-      {workspace.value && !table && <p>There is no table in this folder yet.</p>}
+      {workspace.value && !table && <p>This folder has no table yet.</p>}
       {rows.problem && <ProblemNote problem={rows.problem} />}
       {table && rows.value && !rows.loading && <Search key={table} table={table} columns={rows.value.columns} />}
     </>
@@ -70,9 +70,9 @@ function Search({ table, columns }: { table: string; columns: readonly string[] 
     <>
       <Settings ask={ask} columns={columns} ignored={ignored} />
       <section aria-label="Edges">
-        <h2>{found ? "The network" : "What is known about the edges"}</h2>
+        <h2>{found ? "The network" : "Edges that are known"}</h2>
         <fieldset class="modes">
-          <legend>A drag from node to node</legend>
+          <legend>Dragging from node to node</legend>
           {(["require", "forbid"] as const).map((each) => (
             <label key={each}><input type="radio" name="draw" checked={mode === each} onChange={() => change({ draw: each === "forbid" ? each : null }, { replace: true })} /> {each}s the edge</label>
           ))}
@@ -111,7 +111,7 @@ function Settings({ ask, columns, ignored }: { ask: Ask; columns: readonly strin
         <Choice label="Method" value={ask.method!} options={Object.keys(METHODS)} wordsOf={(name) => METHODS[name as keyof typeof METHODS]} onChoose={(method) => change({ method })} />
         <Choice label="Score" value={ask.score!} options={SCORES} onChoose={(score) => change({ score })} />
         <Choice label="Missing values" value={ask.missing!} options={Object.keys(MISSING)} wordsOf={(name) => MISSING[name as keyof typeof MISSING]} onChoose={(missing) => change({ missing })} />
-        <label>Most parents <TypedInput class="short" type="number" min={0} max={20} placeholder="any" value={ask.max_parents ?? ""} onTyped={(text) => change({ parents: text || null })} /></label>
+        <label>Maximum parents <TypedInput class="short" type="number" min={0} max={20} placeholder="any" value={ask.max_parents ?? ""} onTyped={(text) => change({ parents: text || null })} /></label>
         <label>Resampled tables <TypedInput class="short" type="number" min={0} max={1000} value={ask.resamples ?? 0} onTyped={(text) => change({ resamples: text || null })} /></label>
       </div>
     </>

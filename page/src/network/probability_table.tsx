@@ -45,7 +45,7 @@ export function ProbabilityTable({ table, stale = false, action, onUse }: Props)
       {rows.value.length > MOST_ROWS && <p class="quiet">{rows.value.length - MOST_ROWS} more rows.</p>}
       <p class="remedies">
         <button type="button" disabled={stale || !off.some(Boolean)} onClick={normalise}>normalise</button>
-        <button type="button" disabled={!changed} onClick={() => (rows.value = table.rows.map((row) => [...row]))}>undo changes</button>
+        <button type="button" disabled={!changed} onClick={() => (rows.value = table.rows.map((row) => [...row]))}>reset</button>
         <button type="button" disabled={stale || !changed || off.some(Boolean)} onClick={() => onUse(rows.value)}>{action}</button>
       </p>
     </>

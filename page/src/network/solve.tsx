@@ -22,7 +22,7 @@ export function SolveView({ diagram }: { diagram: Diagram }) {
   const edges = diagram.pieces.flatMap(({ name, kind, parents }) => parents.map((parent): GraphEdge => ({ parent, child: name, width: 1.5, ...(kind === "decision" ? { look: "weak" as const } : {}), title: kind === "decision" ? `${parent} is known when ${name} is decided` : `${parent} → ${name}` })));
   return (
     <>
-      <p class="quiet">Click a state to observe it, or an option to take it; again to retract it. Ovals are chance, rectangles decisions, diamonds utilities; a dashed edge is what a decision knows.</p>
+      <p class="quiet">Click a state to observe it, or an option to take it; again to retract it. Ovals are chance nodes, rectangles decisions, diamonds utilities; a dashed edge shows what is known at a decision.</p>
       <p class="remedies">
         <button type="button" disabled={isNothing({ ...findingsOf(), evidence })} onClick={retractAll}>retract all</button>
         <span role="status">{value && <>{value.attitude ? "Certainty equivalent" : "Expected utility"} <strong>{compact(value.utility)}</strong></>}</span>
@@ -60,7 +60,7 @@ function Assurance({ solution }: { solution: Solution }) {
         </table>
       )}
       {proof && <p class="quiet">{`${proof[0]!.toUpperCase()}${proof.slice(1)}.`}</p>}
-      {recall !== null && <p class="quiet">Utilities of options, values of information and the tornado are differences of exact utilities, and left out where only bounds are known.</p>}
+      {recall !== null && <p class="quiet">Utilities of options, values of information and the tornado need exact utilities; they are left out where only bounds are known.</p>}
     </>
   );
 }

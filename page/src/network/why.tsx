@@ -1,4 +1,4 @@
-// The reasons for a belief in a state: the weight of each finding, and its paths; and what setting another node would do.
+// The reasons for a belief in a state: the weight of each finding, and its paths; and the effect of an intervention on another node.
 import { get, type Schemas } from "../api/client";
 import { useResource } from "../api/resource";
 import { Choice } from "../components/choice";
@@ -21,22 +21,22 @@ export function Why({ node, states, beliefs }: { node: string; states: readonly 
       </div>
       <div class="wide">
         <table class="numbers measured">
-          <thead><tr><th scope="col">finding</th><th scope="col" class="number">alone</th><th scope="col" class="number">beside the others</th></tr></thead>
+          <thead><tr><th scope="col">finding</th><th scope="col" class="number">alone</th><th scope="col" class="number">given the others</th></tr></thead>
           <tbody>
             {beliefs.findings.map((finding) => (
               <tr key={finding.node}>
                 <th scope="row">{finding.node} {typeof finding.value === "string" ? `= ${finding.value}` : "(likelihoods)"}</th>
                 <td class="number">{weight(finding.alone)}</td>
-                <td class="number">{finding.relevant ? weight(finding.beside) : "separated"}</td>
+                <td class="number">{finding.relevant ? weight(finding.beside) : "d-separated"}</td>
               </tr>
             ))}
           </tbody>
         </table>
       </div>
-      <p class="quiet small">Changes of the log-odds of {node} = {beliefs.state}; above 0 speaks for it.</p>
+      <p class="quiet small">Changes in the log-odds of {node} = {beliefs.state}; a positive value supports it.</p>
       {beliefs.paths.length > 0 && (
         <>
-          <h3>By which paths</h3>
+          <h3>Paths</h3>
           <table class="numbers measured">
             <thead><tr><th scope="col">path</th><th scope="col" class="number">bits</th></tr></thead>
             <tbody>
@@ -51,16 +51,16 @@ export function Why({ node, states, beliefs }: { node: string; states: readonly 
               })}
             </tbody>
           </table>
-          <p class="quiet small">The least change that the finding makes to a node on the path: no more can pass. Edges are as wide; choose a path to see it alone.</p>
+          <p class="quiet small">No more bits pass along a path than the smallest change that the finding makes to a node on it. The widths of edges show them; choose a path to see it alone.</p>
         </>
       )}
-      {beliefs.explained_as && <p class="quiet small">As by <code>{beliefs.explained_as}</code></p>}
+      {beliefs.explained_as && <p class="quiet small">The same as <code>{beliefs.explained_as}</code></p>}
     </section>
   );
 }
 
 function weight(value: Weight): string {
-  if (value === null) return "certain before";
+  if (value === null) return "already certain";
   if (typeof value === "string") return value.startsWith("-") ? "excludes it" : "makes it certain";
   return signed(value, 3);
 }
@@ -98,8 +98,8 @@ export function Effect({ network, effect }: { network: Schemas["NetworkView"]; e
               </tbody>
             </table>
           </div>
-          <p class="quiet small">{adjustment(view)} Without the findings; the edges are taken for causes.</p>
-          <p class="quiet small">As by <code>{view.same_as.shell}</code></p>
+          <p class="quiet small">{adjustment(view)} Findings are not used here, and edges are read as causes.</p>
+          <p class="quiet small">The same as <code>{view.same_as.shell}</code></p>
         </>
       )}
     </section>
@@ -107,6 +107,6 @@ export function Effect({ network, effect }: { network: Schemas["NetworkView"]; e
 }
 
 function adjustment({ adjusted_by, through }: Schemas["EffectView"]): string {
-  if (adjusted_by) return adjusted_by.length ? `A table identifies it if you adjust for ${adjusted_by.join(", ")}.` : "A table identifies it without any adjustment.";
-  return through ? `A table identifies it by the front door, through ${through.join(", ")}.` : "No set of nodes identifies it from a table.";
+  if (adjusted_by) return adjusted_by.length ? `A table identifies the effect if you adjust for ${adjusted_by.join(", ")}.` : "A table identifies the effect without adjustment.";
+  return through ? `A table identifies the effect by the front-door criterion, through ${through.join(", ")}.` : "No set of nodes identifies the effect from a table.";
 }

@@ -73,7 +73,7 @@ function Decide({ view, rows, document, file, version }: Loaded) {
   const stale = draft.value !== settled() || certified.loading;
   return (
     <>
-      {view.prior_of_decision && <p class="quiet">Posteriors are under the prior of {file}: {rows.states.map((state, at) => `P(${state}) = ${compact(view.prior[at]!)}`).join(", ")}.</p>}
+      {view.prior_of_decision && <p class="quiet">Posteriors use the prior of {file}: {rows.states.map((state, at) => `P(${state}) = ${compact(view.prior[at]!)}`).join(", ")}.</p>}
       <CostTable costs={costs} settled={settled()} states={rows.states} onChange={draw} onSettle={settle} />
       <p class="remedies">
         <label>Unit <TypedInput class="short" placeholder="none" maxLength={20} value={unit.value} onTyped={(text) => { unit.value = text; keep(); }} /></label>
@@ -106,7 +106,7 @@ function Decide({ view, rows, document, file, version }: Loaded) {
         </section>
       ) : rows.states.length === 2 && <p class="quiet">The costs depend on the row, and so do the thresholds.</p>}
       <Policies outcome={outcome} rows={rows} facts={certified.facts} stale={stale} unit={unit.value} />
-      {!view.has_truth && <p class="quiet">The rows do not say which state was true, so only the expected cost is known.</p>}
+      {!view.has_truth && <p class="quiet">The true states of these rows are unknown, so only the expected cost can be shown.</p>}
       {certified.problem && <ProblemNote problem={certified.problem} />}
       <p role="status" class={stale ? "certified stale" : "certified"}>
         {certified.paid && <>Cost per case <b>{compact(certified.paid.mean)}</b>{unit.value && ` ${unit.value}`}, {String(certified.facts!["interval"])} {lowToHigh(certified.paid)}.</>}

@@ -1,4 +1,4 @@
-// Data: what the columns of a table are taken for, and why; what is chosen stands in the URL, as options of `look` do.
+// Data: the kind of each column of a table, and why; what is chosen stands in the URL, as options of `look` do.
 import { get, type Schemas } from "../api/client";
 import { useResource } from "../api/resource";
 import { ColumnPicture } from "../charts/column_picture";
@@ -39,7 +39,7 @@ function Empty() {
   return (
     <article>
       <h1>Data</h1>
-      <p>This folder has no table yet. Put a CSV, Parquet, JSON, Arrow, Excel or SQLite file into it, then load this page again.</p>
+      <p>This folder has no table yet. Add a CSV, Parquet, JSON, Arrow, Excel or SQLite file to it, then reload this page.</p>
     </article>
   );
 }
@@ -49,7 +49,7 @@ function Table({ view }: { view: View }) {
     <>
       <p class="quiet">
         {count(view.rows)} rows, {count(view.columns.length)} columns.
-        {view.drawn_rows < view.rows && ` Counts are of all rows; pictures are of ${count(view.drawn_rows)}.`}
+        {view.drawn_rows < view.rows && ` Counts cover all rows; charts show ${count(view.drawn_rows)} of them.`}
       </p>
       <Classes view={view} />
       <Warnings view={view} />
@@ -92,12 +92,12 @@ function Warnings({ view }: { view: View }) {
           <p class="remedies">
             {warning.column && warning.remedies.map((kind) => (
               <button key={kind} type="button" class="small" onClick={() => choose(warning.column!, kind)}>
-                {kind === "ignore" ? "leave it out" : `take it as ${kind}`}
+                {kind === "ignore" ? "ignore it" : `treat it as ${kind}`}
               </button>
             ))}
             {warning.invalid.slice(0, 3).map((word) => (
               <button key={word} type="button" class="small" onClick={() => change({ null: [...new Set([...nullWords(), word])] })}>
-                “{word}” means missing
+                treat “{word}” as missing
               </button>
             ))}
           </p>

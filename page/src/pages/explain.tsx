@@ -45,15 +45,15 @@ function Explained({ view, cells, changed }: { view: View; cells: Cells; changed
   return (
     <>
       <p class="answer" role="status">
-        {view.action ? <><b>{view.action.action}</b> costs least. </> : null}
+        {view.action ? <><b>{view.action.action}</b> has the least expected cost. </> : null}
         {view.states.map((state, at) => <span key={state} class="posterior">P({state}) = <b>{view.posterior[at]!.toFixed(4)}</b> </span>)}
       </p>
       {view.action && <pre class="summary">{view.action.summary}</pre>}
-      <Flip title="Least change for another class" change={view.change} states={view.states} onTake={choose} />
-      {view.action && <Flip title="Least change for another action" change={view.action.change} states={view.states} onTake={choose} />}
+      <Flip title="Smallest change to another class" change={view.change} states={view.states} onTake={choose} />
+      {view.action && <Flip title="Smallest change to another action" change={view.action.change} states={view.states} onTake={choose} />}
       <div class="controls">
         <Choice label="In favour of" value={view.state} options={view.states} onChoose={(state) => goTo({ state }, changed)} />
-        {Object.keys(changed).length > 0 && <button type="button" onClick={() => goTo({}, {})}>as in the table</button>}
+        {Object.keys(changed).length > 0 && <button type="button" onClick={() => goTo({}, {})}>reset to the row of the table</button>}
       </div>
       <Waterfall view={view} />
       <h2>The case</h2>
@@ -96,7 +96,7 @@ function Flip({ title, change, states, onTake }: FlipProps) {
         const [column, after] = [String(each["column"]), each["after"] as string | number | null];
         return <button key={column} type="button" class="small" onClick={() => onTake(column, after === null ? null : String(after))}>{column} = {after ?? "missing"}</button>;
       })}{" "}
-      gives <b>{change.to}</b> <span class="quiet">({states.map((state, at) => `P(${state}) = ${compact(change.posterior[at]!)}`).join(", ")})</span>
+      leads to <b>{change.to}</b> <span class="quiet">({states.map((state, at) => `P(${state}) = ${compact(change.posterior[at]!)}`).join(", ")})</span>
     </p>
   );
 }

@@ -77,7 +77,7 @@ export function LabelPage() {
           }} />}
         </>
       )}
-      {workspace.value && !table && <p>There is no table in this folder yet.</p>}
+      {workspace.value && !table && <p>This folder has no table yet.</p>}
       {view && <SameAsBox same={view.same_as} />}
     </article>
   );
@@ -99,7 +99,7 @@ function Start({ table, first, busy, onStart }: { table: string; first: boolean;
       event.preventDefault();
       onStart({ table, target, session, classes: words, decision: query.value.get("decision"), strategy });
     }}>
-      <p>One case is shown after the other, the one whose label helps most first. Every answer is on the disk before it is confirmed, so that a session can be left and resumed.</p>
+      <p>Cases are shown one at a time, starting with those whose labels help most. Every answer is on disk before it is confirmed, so you can leave a session and resume it later.</p>
       {columns.problem && <ProblemNote problem={columns.problem} />}
       <div class="controls">
         <FileChoice label="Cases" name="table" kind="table" value={table} />
@@ -110,7 +110,7 @@ function Start({ table, first, busy, onStart }: { table: string; first: boolean;
         </label>
         <label>Labels <TypedInput value={classes} placeholder="good, bad" onTyped={(text) => set({ classes: text || null })} /></label>
         <FileChoice label="Decision" name="decision" kind="decision" value={query.value.get("decision")} none="each error costs 1" />
-        <Choice label="Order" value={strategy} options={STRATEGIES} none="chosen for you" onChoose={(order) => set({ strategy: order })} />
+        <Choice label="Order" value={strategy} options={STRATEGIES} none="automatic" onChoose={(order) => set({ strategy: order })} />
         <label>
           Session
           <TypedInput list="label-sessions" value={session} onTyped={(text) => set({ session: text || null })} />
@@ -161,7 +161,7 @@ function Asking({ view, busy, onAnswer, onEnd }: AskingProps) {
           <table>
             <tbody>{Object.entries(cells).map(([name, value]) => <tr key={name}><th scope="row">{name}</th><td>{value === null ? <span class="quiet">missing</span> : String(value)}</td></tr>)}</tbody>
           </table>
-          <p class="quiet why-case">Why this case: {why}.{saving !== null && saving > 0 && <> By the model, its label saves {compact(saving)} over all open cases.</>}</p>
+          <p class="quiet why-case">Why this case: {why}.{saving !== null && saving > 0 && <> According to the model, its label saves {compact(saving)} over all open cases.</>}</p>
         </section>
         <section aria-label="Answers">
           <ul class="labels">
@@ -178,7 +178,7 @@ function Asking({ view, busy, onAnswer, onEnd }: AskingProps) {
             <button type="button" disabled={busy} onClick={() => onAnswer({ other: "skip" })}><kbd>space</kbd> skip</button>
             <button type="button" disabled={busy} onClick={() => onAnswer({ other: "unknown" })}><kbd>u</kbd> not known</button>
             <button type="button" disabled={busy || !answered} onClick={() => onAnswer({ other: "undo" })}><kbd>⌫</kbd> undo</button>
-            <button type="button" disabled={busy} onClick={onEnd}>end, and write the model</button>
+            <button type="button" disabled={busy} onClick={onEnd}>finish and write the model</button>
           </p>
         </section>
       </div>
@@ -207,7 +207,7 @@ function Falling({ view }: { view: View }) {
 function Ended({ view }: { view: View }) {
   return (
     <div class="note" role="status">
-      <p>{view.reason ?? "Every case has had its turn."} {count(view.labels)} labels.</p>
+      <p>{view.reason ?? "Every case has been shown."} {count(view.labels)} labels.</p>
       {view.labelled && <p>Labelled rows: <a href={urlOf("/data", { table: view.labelled })}>{view.labelled}</a></p>}
       {view.model && <p>Model: <a href={urlOf("/model", { model: view.model, table: view.labelled })}>{view.model}</a></p>}
     </div>

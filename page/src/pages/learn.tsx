@@ -18,7 +18,7 @@ interface Lesson {
 const LESSONS: readonly Lesson[] = [
   { key: "bayes-rule", title: "Bayes’ rule", about: "A test, a rare disease, 1,000 people.", View: MedicalTest },
   { key: "boundary", title: "The best boundary", about: "Two densities, their priors, and the error of a boundary.", View: TwoDensities },
-  { key: "coin", title: "Datum by datum", about: "The belief about a coin after each toss.", View: Coin },
+  { key: "coin", title: "One toss at a time", about: "The belief about a coin after each toss.", View: Coin },
   { key: "smoothing", title: "Smoothing", about: "From counts to shares that leave nothing impossible.", View: Smoothing },
   { key: "shapes", title: "Line or curve", about: "Equal and different covariances of two classes.", View: Boundaries },
   { key: "counted-twice", title: "Counted twice", about: "What naive Bayes makes of copies of a column.", View: CountedTwice },

@@ -29,7 +29,7 @@ export function ModelPage() {
         {columns.value && <Choice label="Target" value={target} options={columns.value.columns} none="choose" onChoose={(name) => change({ target: name, compare: null, fit: null })} />}
         <FileChoice label="Decision" name="decision" kind="decision" value={query.value.get("decision")} none="each error costs 1" />
       </div>
-      {workspace.value && table === null && <p>There is no table in this folder yet.</p>}
+      {workspace.value && table === null && <p>This folder has no table yet.</p>}
       {columns.problem && <ProblemNote problem={columns.problem} />}
       {kinds.problem && <ProblemNote problem={kinds.problem} />}
       {table && !target && columns.value && <p>Choose the target: the column to predict.</p>}
@@ -62,7 +62,7 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
       <section aria-label="Compare">
         <h2>Compare</h2>
         <div class="controls">
-          <Choice label="By" value={byBits ? "bits" : null} options={["bits"]} wordsOf={() => "description length, in bits"} none="rows left out, in 5 folds" onChoose={(by) => change({ by })} />
+          <Choice label="By" value={byBits ? "bits" : null} options={["bits"]} wordsOf={() => "description length, in bits"} none="left-out rows, in 5 folds" onChoose={(by) => change({ by })} />
           <button type="button" disabled={isRunning(compare.job)} onClick={() => void compare.start(() => post("/api/compare", comparison))}>
             compare all kinds
           </button>
@@ -81,9 +81,9 @@ function Learning({ table, target, kinds }: { table: string; target: string; kin
           </button>
           {automatic && kind !== automatic && <button type="button" disabled={isRunning(fit.job)} onClick={() => fitNow(automatic.name, {})}>choose automatically</button>}
         </div>
-        {kind === automatic && <p class="quiet">All kinds that apply are fitted and weighted by left-out rows; <code>choose</code> keeps one of them, <code>within</code> bounds the time.</p>}
-        <JobNote of={fit} what="learning a model" />
-        {fit.job?.state === "done" && <p role="status">Saved {fit.job.output} in {fit.job.seconds.toFixed(1)} s, as by <code>{fit.job.command}</code></p>}
+        {kind === automatic && <p class="quiet">All kinds that apply are fitted and weighted by left-out rows; <code>choose</code> keeps only one of them, <code>within</code> limits the time.</p>}
+        <JobNote of={fit} what="fitting a model" />
+        {fit.job?.state === "done" && <p role="status">Saved {fit.job.output} in {fit.job.seconds.toFixed(1)} s, the same as <code>{fit.job.command}</code></p>}
         {saving.problem && <ProblemNote problem={saving.problem} />}
         {saving.value && !saving.problem && <SameAsBox same={saving.value} about=", to fit" />}
         <SettingsForm key={kind.name} kind={kind} chosen={chosen} onChange={(next) => change({ set: settingWords(next) })} />

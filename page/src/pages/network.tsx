@@ -34,7 +34,7 @@ export function NetworkPage() {
   if (file !== null) return isDiagram ? <DiagramFile key={file} {...chosen} file={file} /> : <NetworkFile key={file} {...chosen} file={file} />;
   return (
     <Frame {...chosen}>
-      <p>This folder has no network yet: put a BIF, XDSL, NET, XMLBIF, DNE or UAI file into it, <a href={urlOf("/network", { view: "learn" })}>learn one from a table</a>, or <a href={urlOf("/network", { view: "new" })}>draw a new one</a>.</p>
+      <p>This folder has no network yet: add a BIF, XDSL, NET, XMLBIF, DNE or UAI file to it, <a href={urlOf("/network", { view: "learn" })}>learn one from a table</a>, or <a href={urlOf("/network", { view: "new" })}>draw a new one</a>.</p>
     </Frame>
   );
 }

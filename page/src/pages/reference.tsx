@@ -16,8 +16,8 @@ export function ReferencePage() {
     <article aria-busy={loading} class="reference">
       <h1>API</h1>
       <p>
-        Programs ask this server with the token of its URL as a bearer: <code>export BAYESWISE_TOKEN=…</code> before <code>bayeswise serve</code> chooses it.
-        Every answer that is not one has <code>error</code>, <code>what</code> and <code>fix</code>. The whole description is <a href="/api/openapi.json" target="_blank" rel="noopener">openapi.json</a>.
+        Programs send the token of this server’s URL as a bearer token; <code>export BAYESWISE_TOKEN=…</code> before <code>bayeswise serve</code> sets it.
+        Every error has <code>error</code>, <code>what</code> and <code>fix</code>. The full description is <a href="/api/openapi.json" target="_blank" rel="noopener">openapi.json</a>.
       </p>
       {problem && <ProblemNote problem={problem} />}
       {value && (
@@ -40,7 +40,7 @@ export function ReferencePage() {
 
 async function read(signal: AbortSignal): Promise<Description> {
   const response = await ask("/api/openapi.json", { signal });
-  if (!response.ok) throw new ApiError(response.status, { error: "HTTP", what: `the server answered ${response.status}`, fix: "open the URL that `bayeswise serve` printed" });
+  if (!response.ok) throw new ApiError(response.status, { error: "HTTP", what: `the server responded with status ${response.status}`, fix: "open the URL that `bayeswise serve` printed" });
   return descriptionOf((await response.json()) as Parameters<typeof descriptionOf>[0]);
 }
 
@@ -59,7 +59,7 @@ function OperationNote({ operation, types }: { operation: Operation; types: Desc
       {description.includes("\n") && <p class="summary">{description}</p>}
       {parameters.length > 0 && <Fields title="Parameters" fields={parameters.map((each) => [each.name, each.schema, each.required ?? false])} types={types} />}
       {Object.entries(body).map(([media, { schema }]) => <Typed key={media} title={`Body, ${media}`} schema={schema} types={types} />)}
-      {good.flatMap(([status, { content }]) => Object.entries(content ?? {}).map(([media, { schema }]) => <Typed key={status + media} title={`Answer ${status}, ${media}`} schema={schema} types={types} />))}
+      {good.flatMap(([status, { content }]) => Object.entries(content ?? {}).map(([media, { schema }]) => <Typed key={status + media} title={`Response ${status}, ${media}`} schema={schema} types={types} />))}
       {bad.length > 0 && <p class="quiet small">Errors: {bad.map(([status, { description: why }]) => `${status} ${why}`).join("; ")}.</p>}
       <div class="same"><Snippet title="Try it" text={curl(operation, types, window.location.origin)} /></div>
     </details>
@@ -87,7 +87,7 @@ function Fields({ title, about, fields, types }: { title: string; about?: string
             <tr key={name}>
               <th scope="row">{name}</th>
               <td><Type schema={schema} types={types} /></td>
-              <td class="quiet">{needed ? "needed" : schema.default !== undefined && schema.default !== null ? `otherwise ${JSON.stringify(schema.default)}` : ""}</td>
+              <td class="quiet">{needed ? "required" : schema.default !== undefined && schema.default !== null ? `default ${JSON.stringify(schema.default)}` : ""}</td>
             </tr>
           ))}
         </tbody>

@@ -56,7 +56,7 @@ export function TrustPage() {
             {value.novelty && (
               <section aria-label="Novelty">
                 <h2>Unusual rows</h2>
-                <p class="quiet">{percent(value.novelty.rare, 1)} of {count(value.novelty.rows)} rows are more unusual than 99 in 100 of those that the model describes; 1 % is ordinary.</p>
+                <p class="quiet">{percent(value.novelty.rare, 1)} of {count(value.novelty.rows)} rows are more unusual than 99 % of the rows that the model describes; 1 % would be ordinary.</p>
                 <NoveltyChart view={value.novelty} />
               </section>
             )}
@@ -79,7 +79,7 @@ function Promises({ view: { facts, promises, rows, how } }: { view: View }) {
   return (
     <section aria-label="Promises">
       <p class="answer" role="status">
-        {promises.length ? promises[0] : <>The posteriors are calibrated, as far as {count(rows)} rows show.</>}
+        {promises.length ? promises[0] : <>The posteriors are calibrated, as far as {count(rows)} rows can show.</>}
         {how !== "as it is" && <span class="quiet"> ({how})</span>}
       </p>
       {promises.slice(1).map((line) => <p key={line}>{line}</p>)}
@@ -99,7 +99,7 @@ function Promises({ view: { facts, promises, rows, how } }: { view: View }) {
 
 function verdict(found: Interval | undefined): string {
   if (!found) return "";
-  return found.low > 0 ? "too sure" : found.high < 0 ? "not sure enough" : "kept";
+  return found.low > 0 ? "overconfident" : found.high < 0 ? "underconfident" : "kept";
 }
 
 function Reliability({ view }: { view: View }) {
@@ -142,7 +142,7 @@ function Shifting({ rows, view, document }: Loaded) {
   return (
     <section aria-label="Prior shift">
       <h2>If the shares of the classes change</h2>
-      <p class="quiet">The rows weighed as if {rows.states[state]} had another share. A decision that knows of it corrects its posteriors; drag in the picture.</p>
+      <p class="quiet">Rows are weighted as if {rows.states[state]} had another share. A decision that knows the new share corrects its posteriors; drag in the chart to change it.</p>
       {rows.states.length > 2 && (
         <Choice label="State" value={rows.states[state]!} options={rows.states} onChoose={(name) => { chosen.value = rows.states.indexOf(name!); moved.value = null; }} />
       )}
@@ -177,5 +177,5 @@ function usual({ x, lines }: Schemas["CurveView"]): [number, number] {
 }
 
 function named(lines: Schemas["CurveView"]["lines"]): Schemas["CurveView"]["lines"] {
-  return Object.fromEntries(Object.entries(lines).map(([name, values]) => [name === "expected cost" ? "expected cost of the least certain of them" : name, values]));
+  return Object.fromEntries(Object.entries(lines).map(([name, values]) => [name === "expected cost" ? "expected cost of the least certain of these rows" : name, values]));
 }
