@@ -357,7 +357,7 @@ def test_threads_that_are_limited_or_lost_leave_the_file_to_duckdb(
         source = open_source(path)
         assert type(source) is PolarsParquet
         monkeypatch.setattr(source, "_frames", None)
-        monkeypatch.setattr(threads, "_cores", lambda: 1 << 20)
+        monkeypatch.setattr(threads, "cores", lambda: 1 << 20)
         assert sum(chunk.n_rows for chunk in source.chunks(["u"])) == 3000
         assert type(open_source(path)) is ParquetSource
         monkeypatch.undo()
