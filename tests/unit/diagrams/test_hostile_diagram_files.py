@@ -28,8 +28,8 @@ def document(**changes: object) -> dict[str, object]:
     ("changes", "what"),
     [
         ({"utility": {"comfort": {"table": UTILITY["table"]}}}, "the utility 'comfort' must be a number"),
-        ({"chance": {"weather": {**CHANCE, "table": {"rain": {"bad": 0.2}, "sun": 0.1}}}}, "for a probability"),
-        ({"chance": {"weather": {**CHANCE, "table": {"rain": [0.3], "sun": 0.7}}}}, "for a probability"),
+        ({"chance": {"weather": {**CHANCE, "table": {"rain": {"bad": 0.2}, "sun": 0.1}}}}, "as a probability"),
+        ({"chance": {"weather": {**CHANCE, "table": {"rain": [0.3], "sun": 0.7}}}}, "as a probability"),
         ({"chance": {"weather": {**CHANCE, "table": [0.3, 10**400]}}}, "is not an array of numbers"),
         ({"chance": {"weather": {**CHANCE, "table": {"rain": 10**400, "sun": 0}}}}, "too large for a float"),
         ({"chance": {"weather": {**CHANCE, "table": [[0.3, {}]]}}}, "is not an array of numbers"),

@@ -81,7 +81,7 @@ def test_a_network_is_learned_with_noisy_nodes() -> None:
     assert any("EM of its 2 causes" in note for note in learned.notes)
     for overrides, said in (
         ({"states": states}, "has no causes"),
-        ({"parents": {"e": ["a", "b"]}}, "are in no order"),
+        ({"parents": {"e": ["a", "b"]}}, "the order of the states"),
     ):
         with pytest.raises(ParameterError, match=said):
             bw.BeliefNetwork.learn(rows, noisy=["e"], **overrides)  # type: ignore[arg-type]

@@ -126,7 +126,7 @@ def test_a_tree_hangs_from_its_root() -> None:
         ({"a": [1, 2], "b": [1, 2]}, {"required": [("a", "b"), ("b", "a")]}, "the edges form a cycle"),
         ({"a": [1, 2], "b": [1, 2]}, {"order": ["a", "b"]}, "method 'auto' does not use order"),
         ({"a": [1, 2], "b": [1, 2]}, {"root": "a", "method": "exact"}, "does not use root"),
-        ({"a": [1, 2], "b": [1, 2]}, {"method": "chow-liu", "max_parents": 2}, "no use of required, forbidden"),
+        ({"a": [1, 2], "b": [1, 2]}, {"method": "chow-liu", "max_parents": 2}, "does not use required, forbidden"),
         ({"a": [1, 2], "b": [1, 2]}, {"parents": {}, "max_parents": 2}, "a given graph does not use"),
         ({"a": [1, 2], "b": [1, 2]}, {"method": "exakt"}, "there is no method 'exakt'. Fix: did you mean 'exact'"),
     ],
