@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from dataclasses import field
+from collections.abc import Iterator, Sequence
 from typing import NoReturn
 from xml.parsers import expat
 
@@ -27,12 +26,14 @@ class Element:
 
     tag: str
     attributes: dict[str, str]
-    where: str  # the file, with line and column
+    file: str
+    line: int
+    column: int
     text: str = ""
-    children: list[Element] = field(default_factory=list)
+    children: Sequence[Element] = ()
 
     def fail(self, what: str, fix: str | None = None) -> NoReturn:
-        raise SourceError(f"{self.where}: {what}", fix=fix)
+        raise SourceError(f"{self.file}, line {self.line}, column {self.column}: {what}", fix=fix)
 
     def all(self, *tags: str) -> Iterator[Element]:
         return (child for child in self.children if child.tag in tags)
@@ -77,7 +78,8 @@ def read_elements(text: str, where: str) -> Element:
 class _Reader:
     def __init__(self, where: str) -> None:
         self.where = where
-        self.open = [Element("", {}, where)]
+        self.open: list[Element] = []
+        self.inside: list[list[Element]] = [[]]  # of the document, then of each open element
         self.words: list[str] = []
         self.n_elements = 0
         self.parser = expat.ParserCreate()
@@ -95,7 +97,7 @@ class _Reader:
         except expat.ExpatError as error:
             place = f"line {error.lineno}, column {error.offset + 1}"
             raise SourceError(f"{self.where}, {place}: {expat.errors.messages[error.code]}") from None
-        return self.open[0].children[0]
+        return self.inside[0][0]
 
     @property
     def place(self) -> str:
@@ -108,15 +110,20 @@ class _Reader:
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         self.n_elements += 1
-        if len(self.open) > _DEEPEST or self.n_elements > _MOST_ELEMENTS:
+        if len(self.inside) > _DEEPEST or self.n_elements > _MOST_ELEMENTS:
             raise SourceError(f"{self.place}: elements nest more than {_DEEPEST} deep, or are too many")
         self.words.clear()
-        element = Element(tag.lower(), attributes, self.place)
-        self.open[-1].children.append(element)
+        line, column = self.parser.CurrentLineNumber, self.parser.CurrentColumnNumber + 1
+        element = Element(tag.lower(), attributes, self.where, line, column)
+        self.inside[-1].append(element)
+        self.inside.append([])
         self.open.append(element)
 
     def end(self, _: str) -> None:
-        self.open.pop().text = "".join(self.words)
+        element, children = self.open.pop(), self.inside.pop()
+        element.text = "".join(self.words)
+        if children:  # most elements have none, and garbage collection counts lists
+            element.children = children
         self.words.clear()
 
 

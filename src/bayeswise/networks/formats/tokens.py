@@ -145,7 +145,8 @@ class Tokens:
                 return self.tokens.index(mark, looked)
             except ValueError:
                 looked = max(looked, len(self.tokens))
-            if looked - self.position > _MOST_TOGETHER or not self._more():
+            is_ahead = self.text.find(mark, self._cut) >= 0  # where it is not, nothing need be tokenized
+            if looked - self.position > _MOST_TOGETHER or not is_ahead or not self._more():
                 self.fail(f"there is no {mark!r} from here to the end of the file")
 
     def numbers(self, words: list[str]) -> list[float]:
