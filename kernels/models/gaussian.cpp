@@ -1,7 +1,7 @@
 // Squared Mahalanobis distances and linear scores of rows, for Gaussian classes with correlated columns.
 //
-// Rows are taken in tiles of 16 and turned, so that a register holds one column of eight rows; whitening is then a
-// product of a triangular matrix with the tile, four of its rows at a time. A row meets the same operations in the same
+// Rows are taken in tiles of 32 and turned, so that a register holds one column of several rows; whitening is then a
+// product of a triangular matrix with the tile, a block of four of its rows after the other. A row meets the same operations in the same
 // order in any tile, so it gets the same bits alone and in a batch.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -22,8 +22,8 @@ namespace bayeswise::models {
 
 namespace {
 
-constexpr int64_t kTileRows = 16;
-constexpr int64_t kBlock = 4;  // rows of the whitener at a time
+constexpr int64_t kTileRows = 32;
+constexpr int64_t kBlock = 4;  // rows of the whitener whose squares are added first
 
 using Out = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Constants = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
@@ -40,12 +40,13 @@ std::vector<double> in_blocks(const double* packed, int64_t n_columns) {
     return blocks;
 }
 
-// The functions below go through a tile by slices of two registers, so that eight running sums fit into registers.
+// The functions below go through a tile by slices of a few registers of rows, and leave out slices behind the last row.
 template <int W>
-constexpr int64_t kHalf = Register<double, W>::lanes;
+constexpr int64_t kLanes = Register<double, W>::lanes;
 
 // The same place in memory, which the compiler takes for another. AVX-512 multiplies by a number in memory at no extra
-// cost, but the compiler would spread one that two products share over a register, which takes the time of an addition.
+// cost, but the compiler would spread one that products share over a register, which takes the time of an addition on
+// some processors.
 template <int W>
 BAYESWISE_INLINE const double* again(const double* place) {
 #if BAYESWISE_COPIES
@@ -54,65 +55,73 @@ BAYESWISE_INLINE const double* again(const double* place) {
     return place;
 }
 
-// sum over j of (sum over i <= j of W_ji u_i)^2, for the 16 rows of a tile; without W, the sum of u_i^2.
-template <int W>
+// sum over j of (sum over i <= j of W_ji u_i)^2, for the rows of a tile; without W, the sum of u_i^2. `kDown` rows of the
+// whitener by `kAcross` registers of rows are summed at a time, about as many as there are registers: whatever is read
+// takes part in several products, which then take longer than reading it.
+template <int W, int kDown, int kAcross>
 BAYESWISE_INLINE void whitened_squares(double* __restrict squares, double* __restrict scores,
                                        const double* __restrict columns, const double* __restrict blocks,
                                        const double* mean, const double* mean_low, const double* inverse,
-                                       int64_t n_columns, bool diagonal) {
+                                       int64_t n_columns, int64_t n_rows, bool diagonal) {
     using Rows = typename Register<double, W>::type;
     for (int64_t c = 0; c < n_columns; ++c) {
         const double centre = mean[c], low = mean_low[c], by = inverse[c];
         const double* x = columns + kTileRows * c;
         double* u = scores + kTileRows * c;
-        for (int64_t r = 0; r < kTileRows; r += kHalf<W>)
+        for (int64_t r = 0; r < kTileRows; r += kLanes<W>)
             store<double, W>(u + r, by * ((load<double, W>(x + r) - centre) - low));
     }
-    for (int64_t slice = 0; slice < kTileRows; slice += 2 * kHalf<W>) {
+    for (int64_t slice = 0; slice < n_rows; slice += kAcross * kLanes<W>) {
+        Rows total[kAcross] = {};
         const double* u = scores + slice;
-        Rows sum0 = {}, sum1 = {};
-        for (int64_t c = 0; c < n_columns && diagonal; ++c, u += kTileRows) {
-            const Rows u0 = load<double, W>(u), u1 = load<double, W>(u + kHalf<W>);
-            sum0 = sum0 + u0 * u0;
-            sum1 = sum1 + u1 * u1;
-        }
-        const double* w = blocks;
-        for (int64_t first = 0; first < n_columns && !diagonal; first += kBlock) {
-            Rows a0 = {}, a1 = {}, b0 = {}, b1 = {}, c0 = {}, c1 = {}, d0 = {}, d1 = {};
-            u = scores + slice;
-            for (int64_t i = 0; i < first + kBlock; ++i, w += kBlock, u += kTileRows) {
-                const Rows u0 = load<double, W>(u), u1 = load<double, W>(u + kHalf<W>);
-                const double* v = again<W>(w);
-                a0 = a0 + w[0] * u0;
-                a1 = a1 + v[0] * u1;
-                b0 = b0 + w[1] * u0;
-                b1 = b1 + v[1] * u1;
-                c0 = c0 + w[2] * u0;
-                c1 = c1 + v[2] * u1;
-                d0 = d0 + w[3] * u0;
-                d1 = d1 + v[3] * u1;
+        for (int64_t c = 0; c < n_columns && diagonal; ++c, u += kTileRows)
+            for (int k = 0; k < kAcross; ++k) {
+                const Rows x = load<double, W>(u + k * kLanes<W>);
+                total[k] = total[k] + x * x;
             }
-            sum0 = sum0 + ((a0 * a0 + b0 * b0) + (c0 * c0 + d0 * d0));
-            sum1 = sum1 + ((a1 * a1 + b1 * b1) + (c1 * c1 + d1 * d1));
+        const double* block = blocks;
+        for (int64_t first = 0; first < n_columns && !diagonal; first += kBlock) {
+            Rows of_block[kAcross] = {};
+            for (int64_t down = 0; down < kBlock; down += kDown) {
+                Rows sums[kDown][kAcross] = {};
+                const double* w = block + down;
+                u = scores + slice;
+                for (int64_t i = 0; i < first + kBlock; ++i, w += kBlock, u += kTileRows) {
+                    for (int k = 0; k < kAcross; ++k) {
+                        const Rows x = load<double, W>(u + k * kLanes<W>);
+                        const double* v = again<W>(w);
+                        for (int j = 0; j < kDown; ++j) sums[j][k] = sums[j][k] + v[j] * x;
+                    }
+                }
+                for (int j = 0; j < kDown; j += 2)
+                    for (int k = 0; k < kAcross; ++k)
+                        of_block[k] = of_block[k] + (sums[j][k] * sums[j][k] + sums[j + 1][k] * sums[j + 1][k]);
+            }
+            for (int k = 0; k < kAcross; ++k) total[k] = total[k] + of_block[k];
+            block += (first + kBlock) * kBlock;
         }
-        store<double, W>(squares + slice, sum0);
-        store<double, W>(squares + slice + kHalf<W>, sum1);
+        for (int k = 0; k < kAcross; ++k) store<double, W>(squares + slice + k * kLanes<W>, total[k]);
     }
 }
+constexpr auto squares_of_tile = on_isa<whitened_squares<kPlainBytes, 2, 4>, whitened_squares<kAvx2Bytes, 4, 2>,
+                                        whitened_squares<kAvx512Bytes, 4, 4>>;
+// Of a tile that is not filled by half: slices of AVX-512 are half as long.
+constexpr auto squares_of_few = on_isa<whitened_squares<kPlainBytes, 2, 4>, whitened_squares<kAvx2Bytes, 4, 2>,
+                                       whitened_squares<kAvx512Bytes, 4, 2>>;
 
 template <int W>
 BAYESWISE_INLINE void weighted_sums(double* __restrict sums, const double* __restrict scores, const double* weight,
-                                    double constant, int64_t n_columns) {
+                                    double constant, int64_t n_columns, int64_t n_rows) {
     using Rows = typename Register<double, W>::type;
-    for (int64_t slice = 0; slice < kTileRows; slice += 2 * kHalf<W>) {
+    for (int64_t slice = 0; slice < n_rows; slice += 2 * kLanes<W>) {
         const double* u = scores + slice;
         Rows sum0 = {}, sum1 = {};
         for (int64_t c = 0; c < n_columns; ++c, u += kTileRows) {
             sum0 = sum0 + weight[c] * load<double, W>(u);
-            sum1 = sum1 + weight[c] * load<double, W>(u + kHalf<W>);
+            sum1 = sum1 + weight[c] * load<double, W>(u + kLanes<W>);
         }
         store<double, W>(sums + slice, sum0 + constant);
-        store<double, W>(sums + slice + kHalf<W>, sum1 + constant);
+        store<double, W>(sums + slice + kLanes<W>, sum1 + constant);
     }
 }
 
@@ -123,7 +132,7 @@ BAYESWISE_INLINE void centred(double* __restrict scores, const double* __restric
             scores[kTileRows * c + r] = (columns[kTileRows * c + r] - centre[c]) - centre_low[c];
 }
 
-// The rows of a tile, turned: column c of row r stands at columns[16 c + r]; rows beyond the last are copies of it.
+// The rows of a tile, turned: column c of row r stands at columns[32 c + r]; rows beyond the last are copies of it.
 template <typename T>
 void turn(const Cells<T>& values, int64_t first, int64_t n_rows, double* columns) {
     const int64_t n_columns = values.shape(1), row_step = values.stride(0);
@@ -161,9 +170,11 @@ void squared_distances(Out out, Cells<T> values, Constants mean, Constants mean_
         turn(values, first, here, columns.data());
         for (int64_t k = 0; k < n_states; ++k) {
             const int64_t at = k * n_columns;
-            on_isa<whitened_squares<kPlainBytes>, whitened_squares<kAvx2Bytes>, whitened_squares<kAvx512Bytes>>(
-                squares, scores.data(), columns.data(), blocks[k].data(), mean.data() + at, mean_low.data() + at,
-                inverse_scale.data() + at, n_columns, diagonal);
+            const auto sum_by = [&](const auto& sum) {
+                sum(squares, scores.data(), columns.data(), blocks[k].data(), mean.data() + at, mean_low.data() + at,
+                    inverse_scale.data() + at, n_columns, here, diagonal);
+            };
+            here > kTileRows / 2 ? sum_by(squares_of_tile) : sum_by(squares_of_few);
             for (int64_t r = 0; r < here; ++r) out.data()[(first + r) * n_states + k] = squares[r];
         }
     }
@@ -188,7 +199,7 @@ void linear_scores(Out out, Cells<T> values, Constants centre, Constants weights
         on_isa<centred>(scores.data(), columns.data(), centre.data(), centre.data() + n_columns, n_columns);
         for (int64_t k = 0; k < n_states; ++k) {
             on_isa<weighted_sums<kPlainBytes>, weighted_sums<kAvx2Bytes>, weighted_sums<kAvx512Bytes>>(
-                sums, scores.data(), weights.data() + k * n_columns, constants.data()[k], n_columns);
+                sums, scores.data(), weights.data() + k * n_columns, constants.data()[k], n_columns, here);
             for (int64_t r = 0; r < here; ++r) out.data()[(first + r) * n_states + k] = sums[r];
         }
     }

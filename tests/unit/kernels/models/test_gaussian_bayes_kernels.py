@@ -9,7 +9,7 @@ import pytest
 
 from bayeswise import _kernels
 
-SHAPES = [(1, 1, 1), (7, 3, 2), (16, 4, 3), (33, 5, 1), (100, 17, 4), (64, 40, 2), (5, 0, 2), (0, 3, 2)]
+SHAPES = [(1, 1, 1), (7, 3, 2), (16, 4, 3), (17, 6, 2), (33, 5, 1), (100, 17, 4), (64, 40, 2), (5, 0, 2), (0, 3, 2)]
 
 
 def parameters(d: int, k: int) -> tuple[Any, Any, Any, Any]:
