@@ -1,6 +1,7 @@
 """Array types named by what they hold; the shape stands in the comment where one is born.
 
-Beside them the border through which settings come in: a number that NumPy made is a plain Python number behind it.
+Beside them a quick look whether all cells of a matrix are there, and the border through which settings come in: a number
+that NumPy made is a plain Python number behind it.
 """
 
 from __future__ import annotations
@@ -12,11 +13,30 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from bayeswise.foundation.threads import each
+
 FloatArray: TypeAlias = NDArray[np.float64]
 IntArray: TypeAlias = NDArray[np.int64]
 CodeArray: TypeAlias = NDArray[np.int32]  # positions in a vocabulary; -1 = missing
 BoolArray: TypeAlias = NDArray[np.bool_]
 ObjectArray: TypeAlias = NDArray[Any]  # Python integers of any size
+
+CELLS_OF_A_SUM = 1 << 19
+
+
+def has_finite_sum(values: FloatArray) -> bool:
+    """Whether a matrix adds up to a finite number: then none of its cells is missing or infinite. On all threads.
+
+    >>> has_finite_sum(np.ones((2, 3))), has_finite_sum(np.array([[1.0, np.nan]])), has_finite_sum(np.array([[-np.inf]]))
+    (True, False, False)
+    """
+    step = max(1, CELLS_OF_A_SUM // max(1, values.shape[1]))
+
+    def is_finite(first: int) -> bool:
+        with np.errstate(over="ignore", invalid="ignore"):
+            return bool(np.isfinite(values[first : first + step].sum()))
+
+    return all(each(is_finite, range(0, len(values), step)))
 
 
 def plain(value: Any) -> Any:

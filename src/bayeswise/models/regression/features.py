@@ -16,7 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from bayeswise.engines.local import MOST_ENTRIES
-from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray, has_finite_sum
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import (
     DataError,
@@ -203,8 +203,7 @@ def refuse_missing(schema: Schema, batch: Batch, missing: str) -> bool:
 
     True where all numbers are there.
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        whole = bool(np.isfinite(batch.values.sum()))  # one quick pass where nothing is wrong
+    whole = has_finite_sum(batch.values)
     if not whole:
         infinite = np.argwhere(np.isinf(batch.values))
         if len(infinite):

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise import _kernels
-from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
+from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray, has_finite_sum
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import (
     KindError,
@@ -327,9 +327,8 @@ def refuse_infinite(values: FloatArray, names: Sequence[str], first_row: int = 0
     Traceback (most recent call last):
     bayeswise.foundation.errors.NonFiniteError: column 'height' has an infinite value in row 1. Fix: ...
     """
-    with np.errstate(over="ignore", invalid="ignore"):
-        if np.isfinite(values.sum()):
-            return
+    if has_finite_sum(values):
+        return
     infinite = np.isinf(values)
     if infinite.any():
         row, column = (int(place) for place in np.argwhere(infinite)[0])
