@@ -15,6 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
+from bayeswise.foundation.threads import IDLE_THREADS_SLEEP
 from benchmarks.harness import Figure, Outcome, Row, Size, cpu_time_of_children, seconds
 
 EVERY_ISA = True
@@ -91,10 +92,12 @@ def answer_of(path: Path, what: str) -> dict[str, float]:
     """Seconds, processor time, peak megabytes and rows of a fresh process that makes statistics of a file.
 
     `busy` is the time after imports, `whole` that of the process, which finds byte code as that of installed packages.
+    Threads of OpenBLAS, which start with NumPy and have nothing to do here, sleep as they do in `bayeswise fit`.
     """
     module = "benchmarks.tables" if what in ("bayeswise", "stages") else "benchmarks.peer_readers"
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPYCACHEPREFIX"] = str(path.parent / "byte-code")
+    environment.setdefault(*IDLE_THREADS_SLEEP)
     command = [sys.executable, "-m", module, str(path), what]
     before = cpu_time_of_children()
     answer = subprocess.run(command, check=True, capture_output=True, text=True, env=environment)

@@ -156,13 +156,17 @@ def cap_threads(threads: int) -> None:
     _process.crew = _Crew(threads)
 
 
+IDLE_THREADS_SLEEP = ("OPENBLAS_THREAD_TIMEOUT", "20")
+"""The environment variable for it: 2^20 cycles; 2^26 unless set."""
+
+
 def let_idle_threads_sleep() -> None:
     """Let threads of OpenBLAS wait for work for half a millisecond instead of 30, unless the user says how long.
 
     They start at the import of NumPy and SciPy, and until they sleep each of them keeps a core busy: longer than a
     command on a small table takes.
     """
-    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "20")  # 2^20 cycles; 2^26 unless set
+    os.environ.setdefault(*IDLE_THREADS_SLEEP)
 
 
 def each(work: Callable[[Item], Answer], items: Iterable[Item]) -> list[Answer]:

@@ -18,6 +18,7 @@ import numpy as np
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.special import cho_factor, cho_solve
+from bayeswise.foundation.threads import algebra_on_one_thread
 from bayeswise.models.regression.solving.newton import EPSILON, Certificate, Penalty
 from bayeswise.models.regression.solving.softmax import ClassLoss, SoftmaxLoss
 
@@ -42,10 +43,15 @@ class State:
     probabilities: FloatArray  # (n_rows, n_classes)
 
 
+@algebra_on_one_thread()
 def minimise_softmax(
     loss: SoftmaxLoss, penalty: Penalty, start: FloatArray, *, tolerance: float, most_iterations: int
 ) -> tuple[FloatArray, Certificate]:
-    """The flattened weights of least loss + penalty; begun on a part of the rows where there are many."""
+    """The flattened weights of least loss + penalty; begun on a part of the rows where there are many.
+
+    What is solved between two sweeps over the rows is small: a thread of BLAS that waits for the next of it would take
+    a core from the sweeps.
+    """
     products = loss.rows.products(loss.rows.by)[:-1, :-1]
     values, vectors = np.linalg.eigh(products)
     spreads = np.sqrt(np.diag(products) / loss.rows.total_weight)
@@ -141,7 +147,7 @@ class _DenseSearch(Search[SoftmaxLoss]):
         """As if every row had the mean of diag(p) - p p'."""
         p = state.probabilities
         weighted = self.by[:, None] * p if len(self.loss.rows.weights) else p
-        shares = weighted.sum(axis=0) / self.total
+        shares = self.by @ p / self.total
         spread, classes = np.linalg.eigh(np.diag(shares) - weighted.T @ p / self.total)
         spread = np.maximum(spread, 0.0)
         prior = float(bent[~self.penalty.free].mean())
