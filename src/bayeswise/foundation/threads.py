@@ -50,6 +50,7 @@ class _Crew:
         self.threads = threads
         self._free = threads - 1
         self._lock = threading.Lock()
+        self._short: list[Shared[Any, Any]] = []  # work that got fewer helpers than it has use for
 
     def borrow(self, most: int) -> int:
         """Take up to so many helpers, those that are free."""
@@ -61,6 +62,22 @@ class _Crew:
     def give_back(self, helpers: int) -> None:
         with self._lock:
             self._free += helpers
+
+    def list_as_short(self, work: Shared[Any, Any]) -> None:
+        """A helper that has nothing left to do may go on with this work."""
+        with self._lock:
+            self._short.append(work)
+
+    def strike(self, work: Shared[Any, Any]) -> None:
+        """The work needs no more helpers."""
+        with self._lock:
+            if work in self._short:
+                self._short.remove(work)
+
+    def short_of_helpers(self) -> Shared[Any, Any] | None:
+        """The work that was listed last: what others wait for."""
+        with self._lock:
+            return self._short[-1] if self._short else None
 
     @contextmanager
     def lent(self) -> Iterator[None]:
@@ -182,7 +199,8 @@ def each(work: Callable[[Item], Answer], items: Iterable[Item]) -> list[Answer]:
 class Shared(Generic[Item, Answer]):
     """Work that helpers begin at once, as far as any are free; whoever asks for the answers does what is left.
 
-    Nobody waits for a thread that has not begun, so work may share parts of itself in turn.
+    Nobody waits for a thread that has not begun, so work may share parts of itself in turn. Helpers that were not free
+    come when they are, as long as there are parts that nobody has begun.
 
     >>> list(Shared(len, ["one", "three"]))
     [3, 5]
@@ -199,12 +217,18 @@ class Shared(Generic[Item, Answer]):
         self._stop = stop  # called when an interrupt or an error ends the work, before helpers are waited for
         self._items: Sequence[Item] = list(items)
         self._crew = _crew()
+        self._context = copy_context()
+        self._lock = threading.Lock()  # of what says whether helpers may come, and who came
         self._helpers: list[tuple[Future[None], ThreadPoolExecutor]] = []
-        n_helpers = self._crew.borrow(len(self._items) - 1 if helpers is None else helpers)
-        self._answers: list[Future[Answer]] = self._promised() if n_helpers else []
+        most = min(self._crew.threads - 1, len(self._items) - 1 if helpers is None else helpers)
+        n_helpers = self._crew.borrow(most)
+        self._missing = most - n_helpers  # helpers that would be of use
+        self._is_shared = most > 0
+        self._answers: list[Future[Answer]] = self._promised() if self._is_shared else []
         self._left = deque(range(len(self._answers)))
+        if self._missing:
+            self._crew.list_as_short(self)
         self._hire(n_helpers)
-        self._is_shared = bool(self._helpers)
 
     def _promised(self) -> list[Future[Answer]]:
         from concurrent.futures import Future
@@ -214,13 +238,27 @@ class Shared(Generic[Item, Answer]):
     def _hire(self, helpers: int) -> None:
         """As many of the helpers as threads can be started: a machine may allow fewer than it has cores."""
         for k in range(helpers):
-            helper = _process.pool.helper()
-            try:
-                task = helper.submit(copy_context().run, self._help, helper)
-            except RuntimeError:
+            if not self._is_helped_by(_process.pool.helper()):
                 self._crew.give_back(helpers - k)
                 return
-            self._helpers.append((task, helper))
+
+    def _is_helped_by(self, helper: ThreadPoolExecutor) -> bool:
+        """Let a helper begin, unless its thread cannot be started."""
+        try:
+            task = helper.submit(self._context.copy().run, self._help, helper)
+        except RuntimeError:
+            return False
+        self._helpers.append((task, helper))
+        return True
+
+    def _gains(self, helper: ThreadPoolExecutor) -> bool:
+        """Let a helper that has become free begin, if it is still of use."""
+        with self._lock:
+            is_of_use = self._missing > 0 and bool(self._left) and self._is_helped_by(helper)
+            self._missing = self._missing - 1 if is_of_use else 0
+        if not self._missing:
+            self._crew.strike(self)
+        return is_of_use
 
     def __iter__(self) -> Iterator[Answer]:
         """The answers in order, each as soon as it is there."""
@@ -254,7 +292,12 @@ class Shared(Generic[Item, Answer]):
             self._release(helper)
 
     def _release(self, helper: ThreadPoolExecutor) -> None:
-        """The helper is idle before another may be borrowed in its place, so that no thread is started needlessly."""
+        """The helper goes on with work that is short of helpers. If there is none, it is idle before another may be
+        borrowed in its place, so that no thread is started needlessly.
+        """
+        while (other := self._crew.short_of_helpers()) is not None:
+            if other._gains(helper):
+                return
         _process.pool.keep(helper, self._crew.threads - 1)
         self._crew.give_back(1)
 
@@ -276,7 +319,11 @@ class Shared(Generic[Item, Answer]):
     def _dismiss(self) -> None:
         """Send home the helpers that have not begun, and wait for the others to finish their part."""
         self._left.clear()
-        helpers, self._helpers = self._helpers, []
+        with self._lock:  # nobody comes from here on
+            is_listed, self._missing = self._missing > 0, 0
+            helpers, self._helpers = self._helpers, []
+        if is_listed:
+            self._crew.strike(self)
         for task, helper in helpers:
             if task.cancel():
                 self._release(helper)

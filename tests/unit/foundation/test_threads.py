@@ -138,6 +138,64 @@ def test_what_is_not_a_number_of_threads_is_refused(limit: object) -> None:
         pass
 
 
+def test_a_helper_that_becomes_free_goes_on_with_work_that_has_begun() -> None:
+    free, joined = threading.Event(), threading.Event()
+    owner = threading.current_thread()
+
+    def work(_: int) -> bool:
+        if threading.current_thread() is owner:
+            free.set()
+            return joined.wait(10)
+        joined.set()
+        return True
+
+    with limit_threads(2):
+        busy = Shared(lambda _: free.wait(10), [None], helpers=1)
+        assert each(work, range(4)) == [True] * 4  # the first part ends when somebody else has begun the second
+        assert list(busy) == [True]
+
+
+def test_work_that_nobody_asks_about_is_struck_off_the_list_of_what_is_short_of_helpers() -> None:
+    free = threading.Event()
+    with limit_threads(2):
+        busy = Shared(lambda _: free.wait(10), [None], helpers=1)
+        forgotten = Shared(abs, range(3))
+        given_up = Shared(abs, range(3))
+        given_up.give_up()
+        assert threads._crew()._short == [forgotten]
+        free.set()
+        assert list(busy) == [True]
+        assert list(forgotten) == [0, 1, 2]
+        assert threads._crew()._short == []
+
+
+def test_threads_that_share_within_each_other_and_fail_at_random_leave_nothing_behind() -> None:
+    def work(depth: int, number: int) -> int:
+        if number % 97 == 13:
+            raise ValueError(number)
+        if depth == 0:
+            return number
+        return sum(each(lambda k: work(depth - 1, 7 * number + k), range(number % 4 + 1)))
+
+    def outcome(number: int) -> object:
+        try:
+            return work(4, number)
+        except ValueError as error:
+            return str(error)
+
+    with limit_threads(1):
+        expected = [outcome(number) for number in range(60)]
+    with limit_threads(4):
+        for _ in range(5):
+            assert each(outcome, range(60)) == expected
+            assert [outcome(number) for number in range(60)] == expected
+        until = time.monotonic() + 10
+        while threads._crew()._free < 3 and time.monotonic() < until:
+            time.sleep(0.01)
+        assert threads._crew()._free == 3
+        assert threads._crew()._short == []
+
+
 def test_all_helpers_are_free_again_after_errors_and_abandoned_work() -> None:
     def fail(_: int) -> None:
         raise ValueError

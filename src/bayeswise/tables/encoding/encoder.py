@@ -99,7 +99,7 @@ class Encoder:
             sweep.report.check(self.schema, source.description, invalid=self.check_invalid, learning=self.learning)
 
 
-ROWS_WORTH_A_THREAD = 20_000
+ROWS_WORTH_A_THREAD = 4_000
 RawLabels: TypeAlias = tuple[CodeArray, Sequence[Label]]  # codes of levels as the source numbers them, the levels
 
 

@@ -22,7 +22,7 @@ from bayeswise.tables.source import InvalidValue, RawColumn, first_not_utf8, not
 from bayeswise.tables.sources.cells import settle
 
 CHUNK_ROWS = 65_536
-CELLS_WORTH_A_THREAD = 1 << 15
+CELLS_WORTH_A_THREAD = 1 << 14
 TASKS_OF_A_THREAD = 2  # so that no thread waits long for a slow one
 PLAIN = _kernels.TextRules([])
 _Item = TypeVar("_Item")
