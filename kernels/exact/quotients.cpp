@@ -1,4 +1,4 @@
-// Means and standard deviations of exact sums, each rounded once, where the weights are counts of rows.
+// Means, standard deviations and scatters of exact sums, each rounded once, where the weights are counts of rows.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
@@ -22,10 +22,12 @@ namespace {
 
 using Digits = nb::ndarray<const int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Counts = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Exponents = nb::ndarray<const int64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Floats = nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Wide = unsigned __int128;
 
 constexpr uint64_t kDigitMask = 0xffffffff;
+constexpr int64_t kMostHalvings = 1100;          // 2^-1074 is the least float
 constexpr int64_t kMostRows = int64_t{1} << 31;  // so that a count times a count is below 2^62
 
 constexpr int floor_divide_by_32(int bit) { return bit >= 0 ? bit / 32 : -((31 - bit) / 32); }
@@ -52,6 +54,17 @@ struct Number {
 
     void trim() {
         while (!limbs.empty() && limbs.back() == 0) limbs.pop_back();
+    }
+
+    // From two's complement below 0 to the magnitude, with the other sign.
+    void turn() {
+        negative = !negative;
+        uint64_t carry = 1;
+        for (uint32_t& limb : limbs) {
+            carry += static_cast<uint32_t>(~limb);
+            limb = static_cast<uint32_t>(carry & kDigitMask);
+            carry >>= 32;
+        }
     }
 
     bool is_zero() const { return limbs.empty(); }
@@ -175,8 +188,12 @@ double rounded(const Leading& q, bool negative) {
     return rounded(static_cast<uint64_t>(word >> 64), q.exponent - shift + 64, more, negative);
 }
 
-double ratio(const Number& number, const Divisor& divisor) {
-    return number.is_zero() ? 0.0 : rounded(quotient(number, divisor), number.negative);
+// number / (divisor 2^halvings)
+double ratio(const Number& number, const Divisor& divisor, int64_t halvings = 0) {
+    if (number.is_zero()) return 0.0;
+    Leading q = quotient(number, divisor);
+    q.exponent -= static_cast<int>(halvings);
+    return rounded(q, number.negative);
 }
 
 // The integer root of a number of 125 or 126 bits.
@@ -227,47 +244,42 @@ void remainder(const Number& number, double high, uint64_t count, Number& into) 
         borrow = left >> 32;
     }
     into.negative = number.negative;
-    if (borrow < 0) {  // the rounded mean was the larger one
-        into.negative = !number.negative;
-        uint64_t carry = 1;
-        for (uint32_t& limb : limbs) {
-            carry += static_cast<uint32_t>(~limb);
-            limb = static_cast<uint32_t>(carry & kDigitMask);
-            carry >>= 32;
-        }
-    }
+    if (borrow < 0) into.turn();  // the rounded mean was the larger one
     into.trim();
 }
 
-// into = count * squares - total^2.
-void spread(const Number& total, const Number& squares, uint64_t count, Number& into) {
-    const int low = std::min(squares.low, 2 * total.low);
-    const std::size_t at_squares = static_cast<std::size_t>(squares.low - low);
-    const std::size_t at_total = static_cast<std::size_t>(2 * total.low - low);
-    const std::size_t n = total.limbs.size();
+// into = count * cross - one * other.
+void spread(const Number& one, const Number& other, const Number& cross, uint64_t count, Number& into) {
+    const int low = std::min(cross.low, one.low + other.low);
+    const std::size_t at_cross = static_cast<std::size_t>(cross.low - low);
+    const std::size_t at_product = static_cast<std::size_t>(one.low + other.low - low);
+    const std::size_t n = other.limbs.size();
     std::vector<uint32_t>& limbs = into.limbs;
-    limbs.assign(std::max(at_squares + squares.limbs.size(), at_total + 2 * n) + 2, 0);
+    limbs.assign(std::max(at_cross + cross.limbs.size(), at_product + one.limbs.size() + n) + 2, 0);
     into.low = low;
+    into.negative = cross.negative;
     uint64_t carry = 0;
-    for (std::size_t k = 0; k < squares.limbs.size() || carry; ++k) {
-        carry += count * squares.limb(static_cast<int>(k));
-        limbs[at_squares + k] = static_cast<uint32_t>(carry & kDigitMask);
+    for (std::size_t k = 0; k < cross.limbs.size() || carry; ++k) {
+        carry += count * cross.limb(static_cast<int>(k));
+        limbs[at_cross + k] = static_cast<uint32_t>(carry & kDigitMask);
         carry >>= 32;
     }
-    for (std::size_t i = 0; i < n; ++i) {
+    const bool adds = cross.negative != (one.negative != other.negative);
+    for (std::size_t i = 0; i < one.limbs.size(); ++i) {
         uint64_t product = 0;
-        int64_t borrow = 0;
-        for (std::size_t k = at_total + i; k < limbs.size(); ++k) {
-            const std::size_t j = k - at_total - i;
-            if (j < n) product += static_cast<uint64_t>(total.limbs[i]) * total.limbs[j];
-            const int64_t left = static_cast<int64_t>(limbs[k]) - static_cast<int64_t>(product & kDigitMask) + borrow;
-            limbs[k] = static_cast<uint32_t>(left & static_cast<int64_t>(kDigitMask));
-            borrow = left >> 32;
+        int64_t over = 0;  // what goes up to the next limb: a carry, or a borrow below 0
+        for (std::size_t k = at_product + i; k < limbs.size(); ++k) {
+            const std::size_t j = k - at_product - i;
+            if (j < n) product += static_cast<uint64_t>(one.limbs[i]) * other.limbs[j];
+            const int64_t part = static_cast<int64_t>(product & kDigitMask);
+            over += static_cast<int64_t>(limbs[k]) + (adds ? part : -part);
+            limbs[k] = static_cast<uint32_t>(over & static_cast<int64_t>(kDigitMask));
+            over >>= 32;
             product >>= 32;
-            if (j >= n && product == 0 && borrow == 0) break;
+            if (j >= n && product == 0 && over == 0) break;
         }
     }
-    into.negative = limbs.back() >> 31;  // two's complement in limbs that have room for the sign
+    if (limbs.back() >> 31) into.turn();  // two's complement in limbs that have room for the sign
     into.trim();
 }
 
@@ -340,11 +352,48 @@ bool exact_spreads(Floats out, Digits total, int total_low, Digits squares, int 
         sum.read(total.data() + entry * static_cast<std::size_t>(n_total), n_total, total_low);
         sum_of_squares.read(squares.data() + entry * static_cast<std::size_t>(n_squares), n_squares, squares_low);
         if (sum_of_squares.negative) return false;
-        spread(sum, sum_of_squares, count, above);
+        spread(sum, sum, sum_of_squares, count, above);
         if (above.negative) return false;
         if (count <= static_cast<uint64_t>(less)) return true;
         divisor.set(count * (count - static_cast<uint64_t>(less)));
         out.data()[entry] = root ? root_of_ratio(above, divisor) : ratio(above, divisor);
+        return true;
+    });
+}
+
+// (n sum x_i x_j - sum x_i sum x_j) / (n 2^(e_i + e_j)) of each group and pair of columns, 0 where n is 0; false if a count
+// is out of range.
+bool exact_scatters(Floats out, Digits total, int total_low, Digits cross, int cross_low, Counts counts,
+                    Exponents exponents) {
+    const std::size_t n_groups = counts.shape(0), n_columns = exponents.shape(0);
+    const std::size_t n_pairs = n_columns * (n_columns + 1) / 2;
+    require(counts.shape(1) == 1 && total.shape(0) == n_groups && cross.shape(0) == n_groups &&
+                out.shape(0) == n_groups && total.shape(1) == n_columns && cross.shape(1) == n_pairs &&
+                out.shape(1) == n_pairs,
+            "sums, products, counts and answers differ in shape");
+    const int n_total = static_cast<int>(total.shape(2)), n_cross = static_cast<int>(cross.shape(2));
+    for (std::size_t j = 0; j < n_columns; ++j)
+        require(std::abs(exponents.data()[j]) <= kMostHalvings, "an exponent is none of a float");
+    std::vector<Number> sums(n_columns);
+    Number product, above;
+    Divisor divisor;
+    return each_entry(counts, [&](std::size_t group, uint64_t count) {
+        double* to = out.data() + group * n_pairs;
+        if (count == 0) {
+            std::fill(to, to + n_pairs, 0.0);
+            return true;
+        }
+        divisor.set(count);
+        for (std::size_t j = 0; j < n_columns; ++j)
+            sums[j].read(total.data() + (group * n_columns + j) * static_cast<std::size_t>(n_total), n_total,
+                         total_low);
+        const int64_t* digits = cross.data() + group * n_pairs * static_cast<std::size_t>(n_cross);
+        for (std::size_t i = 0; i < n_columns; ++i)
+            for (std::size_t j = 0; j <= i; ++j, digits += n_cross) {
+                product.read(digits, n_cross, cross_low);
+                spread(sums[i], sums[j], product, count, above);
+                *to++ = ratio(above, divisor, exponents.data()[i] + exponents.data()[j]);
+            }
         return true;
     });
 }
@@ -357,6 +406,9 @@ void bind_exact_quotients(nb::module_& m) {
     m.def("exact_spreads", &exact_spreads, "out"_a.noconvert(), "total"_a.noconvert(), "total_low"_a,
           "squares"_a.noconvert(), "squares_low"_a, "counts"_a.noconvert(), "less"_a, "root"_a,
           "Variances or standard deviations of exact sums, rounded once.");
+    m.def("exact_scatters", &exact_scatters, "out"_a.noconvert(), "total"_a.noconvert(), "total_low"_a,
+          "cross"_a.noconvert(), "cross_low"_a, "counts"_a.noconvert(), "exponents"_a.noconvert(),
+          "Scatters of exact sums about their means, in units that are powers of two, rounded once.");
 }
 
 }  // namespace bayeswise::exact

@@ -99,6 +99,20 @@ def exact_spreads(
     False if a count is negative or from 2**31 on, or a sum of squares or a spread is negative.
     """
 
+def exact_scatters(
+    out: FloatArray,
+    total: IntArray,
+    total_low: int,
+    cross: IntArray,
+    cross_low: int,
+    counts: IntArray,
+    exponents: IntArray,
+) -> bool:
+    """(n sum x_i x_j - sum x_i sum x_j) / (n 2^(e_i + e_j)), rounded once; 0 where n is 0.
+
+    The products are a lower triangle, row by row; counts are (n_groups, 1). False if one is negative or from 2**31 on.
+    """
+
 @overload
 def counts(codes: Codes, sizes: IntArray, groups: Groups, n_groups: int, weights: None = None) -> IntArray: ...
 @overload

@@ -152,6 +152,17 @@ class ExactArray:
     def is_zero(self) -> BoolArray:
         return np.asarray(~self.digits.any(axis=-1))
 
+    def as_counts(self) -> IntArray | None:
+        """The entries as integers of 32 bits; None where one is none.
+
+        >>> ExactArray.from_floats([3.0, 0.0]).as_counts().tolist(), ExactArray.from_floats([0.5]).as_counts()
+        ([3, 0], None)
+        """
+        n_limbs = self.digits.shape[-1]
+        if n_limbs > 1 or (n_limbs == 1 and self.low != 0):
+            return None
+        return np.ascontiguousarray(self.digits[..., 0]) if n_limbs else np.zeros(self.shape, np.int64)
+
     def words(self) -> np.ndarray[Any, np.dtype[np.uint32]]:
         """The digits as 32-bit words in two's complement: what a file keeps."""
         return self.digits.astype(np.uint32)

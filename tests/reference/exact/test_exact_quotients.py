@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from bayeswise import _kernels
 from bayeswise.foundation.exact import ExactArray, object_array
-from bayeswise.statistics import Moments
+from bayeswise.statistics import Moments, Scatter
 
 COMMON = st.floats(-1e3, 1e3)
 WILD = st.floats(allow_nan=False, allow_infinity=False, width=64)
@@ -36,6 +36,13 @@ def nearest_root(square: Fraction) -> float:
         return float(exact + sticky)
     except OverflowError:
         return float("inf")
+
+
+def nearest(value: Fraction) -> float:
+    try:
+        return float(value)
+    except OverflowError:
+        return float("inf") if value > 0 else float("-inf")
 
 
 def exact_variance(column: list[float], less: int) -> Fraction:
@@ -75,7 +82,7 @@ def test_long_integers_in_python_say_the_same_as_the_kernel(column: list[float])
     half = Moments.of(np.array(column * 4)[:, None], weights=np.full(4 * len(column), 0.5))
     assert whole.weight == half.weight
     slow = replace(half)
-    object.__setattr__(slow, "_counts", lambda: None)
+    object.__setattr__(slow.weight, "as_counts", lambda: None)
     for mine, theirs in zip(whole.mean_pair(), slow.mean_pair(), strict=True):
         np.testing.assert_array_equal(mine, theirs)
     np.testing.assert_array_equal(whole.stddev("n"), slow.stddev("n"))
@@ -112,6 +119,33 @@ def test_spreads_of_any_length_over_any_count_of_rows_are_rounded_once(data: st.
     assert found.item() == float(variance)
     assert _kernels.exact_spreads(found, *arguments, True)
     assert found.item() == nearest_root(variance)
+
+
+@given(st.data())
+def test_scatters_of_any_length_and_sign_are_rounded_once(data: st.DataObject) -> None:
+    count = data.draw(st.integers(1, 2**31 - 1) | st.integers(1, 9))
+    long = st.integers(-(2**100), 2**100) | st.integers(-9, 9)
+    totals = data.draw(st.lists(long, min_size=2, max_size=2))
+    near = totals[0] * totals[1] // count  # so that most digits cancel
+    cross = data.draw(long) + data.draw(st.sampled_from([0, near, -near]))
+    exponents = data.draw(st.lists(st.integers(-1074, 1023), min_size=2, max_size=2))
+    sums = ExactArray.from_ints(object_array(totals, (1, 2)), -2)
+    products = ExactArray.from_ints(object_array([0, cross, 0], (1, 3)), -4)
+    found = np.empty((1, 3))
+    shown = sums.digits, sums.low, products.digits, products.low, np.full((1, 1), count), np.array(exponents)
+    assert _kernels.exact_scatters(found, *shown)
+    for at, (i, j, product) in enumerate(((0, 0, 0), (1, 0, cross), (1, 1, 0))):
+        scatter = Fraction(count * product - totals[i] * totals[j], count) / Fraction(2) ** 128
+        assert found[0, at] == nearest(scatter / Fraction(2) ** (exponents[i] + exponents[j]))
+
+
+@given(COLUMNS, COLUMNS, st.integers(-300, 300))
+def test_long_integers_in_python_say_the_same_of_scatters(one: list[float], other: list[float], exponent: int) -> None:
+    rows = np.array([one[: len(other)], other[: len(one)]]).T
+    fast, slow = Scatter.of(rows), Scatter.of(rows)
+    object.__setattr__(slow.weight, "as_counts", lambda: None)
+    exponents = np.array([exponent, -7])
+    np.testing.assert_array_equal(fast.about_means(exponents), slow.about_means(exponents))
 
 
 @pytest.mark.parametrize("exponent", [-1070, -540, 0, 500, 1022])

@@ -119,13 +119,7 @@ def _of_complete(scatter: Scatter, columns: Columns) -> ClassMoments:
     mean, mean_low = total.over_pair(divisor)
     empty = np.flatnonzero(weight.is_zero())
     mean[empty], mean_low[empty] = columns.centre, columns.centre_low
-    rows, cols = np.tril_indices(scatter.n_columns)
-    spread = weight[:, None] * Dyadic.of(scatter.cross) - total[:, rows] * total[:, cols]
-    unit = Dyadic.of_floats(columns.unit)
-    lower = spread.over(divisor * (unit[rows] * unit[cols])[None, :])
-    full = np.empty((*mean.shape, scatter.n_columns))
-    full[:, rows, cols] = lower
-    full[:, cols, rows] = lower
+    full = scatter.about_means(np.frexp(columns.unit)[1].astype(np.int64) - 1)
     return ClassMoments(scatter.weight.to_floats(), mean, mean_low, full, columns)
 
 

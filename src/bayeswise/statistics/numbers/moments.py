@@ -132,7 +132,7 @@ class Moments(Additive):
     def mean_pair(self, empty: float | None = None) -> tuple[FloatArray, FloatArray]:
         """The mean as high + low, beyond 53 bits: at 1e15 a rounded mean is not enough."""
         none = self._no_cell(empty)
-        counts = self._counts()
+        counts = self.weight.as_counts()
         if counts is not None:
             high, low = np.empty(counts.shape), np.empty(counts.shape)
 
@@ -176,7 +176,7 @@ class Moments(Additive):
 
     def _counted_spread(self, less: int, *, root: bool) -> tuple[BoolArray, FloatArray] | None:
         """Where there are too few cells, and the answer in the others; None if the kernel cannot decide."""
-        counts = self._counts()
+        counts = self.weight.as_counts()
         if counts is None:
             return None
         found, total, squares = np.empty(counts.shape), self.total, self.squares
@@ -188,13 +188,6 @@ class Moments(Additive):
 
         done = all(each(spread, _pieces(counts.size, ENTRIES_WORTH_A_THREAD)))
         return (np.asarray(counts <= less), found) if done else None
-
-    def _counts(self) -> IntArray | None:
-        """(n_groups, n_columns) the weights as integers of 32 bits; None if they are none."""
-        n_limbs = self.weight.digits.shape[-1]
-        if n_limbs > 1 or (n_limbs == 1 and self.weight.low != 0):
-            return None
-        return np.ascontiguousarray(self.weight.digits[..., 0]) if n_limbs else np.zeros(self.weight.shape, np.int64)
 
     def _spread(self) -> Dyadic:
         """n sum x^2 - (sum x)^2: never negative for merged rows."""

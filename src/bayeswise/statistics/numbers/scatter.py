@@ -12,6 +12,7 @@ from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import SchemaError, TooFewRowsError
 from bayeswise.foundation.exact import ExactArray
+from bayeswise.foundation.threads import each
 from bayeswise.statistics.numbers.kernel_numbers import halves, is_wide, real_cells, refusing_infinity
 from bayeswise.statistics.numbers.moments import Divisor, Moments
 from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_negative, refuse_negative_spread
@@ -148,6 +149,30 @@ class Scatter(Additive):
         safe = weight.or_one(weight.is_zero())
         below = (safe * safe)[:, None] * (exact_unit[rows] * exact_unit[columns])[None]
         return self._square(self._spread(rows, columns).over(below))
+
+    def about_means(self, exponents: IntArray) -> FloatArray:
+        """(n_groups, n_columns, n_columns) the sum of (x_i - mean_i)(x_j - mean_j) / 2^(e_i + e_j).
+
+        Each is correctly rounded, and 0 in a group without a complete row.
+
+        >>> Scatter.of(np.array([[0.0, 0.0], [2.0, 4.0]])).about_means(np.array([0, 1])).tolist()
+        [[[2.0, 2.0], [2.0, 2.0]]]
+        """
+        rows, columns = np.tril_indices(self.n_columns)
+        counts = self.weight.as_counts()
+        if counts is not None:
+            lower = np.empty((len(counts), len(rows)))
+
+            def divide(group: int) -> bool:
+                own = slice(group, group + 1)
+                sums = self.total.digits[own], self.total.low, self.cross.digits[own], self.cross.low
+                return _kernels.exact_scatters(lower[own], *sums, counts[own, None], exponents)
+
+            if all(each(divide, range(len(counts)))):
+                return self._square(lower)
+        weight, unit = Dyadic.of(self.weight), Dyadic.of_floats(np.ldexp(1.0, exponents))
+        divisor = weight.or_one(weight.is_zero())[:, None]
+        return self._square(self._spread(rows, columns).over(divisor * (unit[rows] * unit[columns])[None]))
 
     def within_covariance(self, divisor: Divisor = "n") -> FloatArray:
         """(n_columns, n_columns) the groups' scatters about their own means, added and divided by n, n-1 or n-K."""
