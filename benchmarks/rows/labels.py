@@ -117,7 +117,7 @@ def rows_of_watching(size: Size) -> Iterator[Row]:
     """Nowhere is a learner that watches itself more than half a point behind drawing."""
     from benchmarks.quality.development import DEVELOPMENT
 
-    seeds, n_labels = max(2, round(40 * size.scale)), max(30, round(100 * size.scale))
+    seeds, n_labels = max(2, round(160 * size.scale)), max(30, round(100 * size.scale))  # errors of about .2 points
     for table in DEVELOPMENT:
         what = f"labels: points behind drawing, {table}, {seeds} seeds"
         yield Figure(what, partial(points_behind_drawing, table, seeds, n_labels), at_most=0.5, unit="points")
