@@ -155,6 +155,8 @@ class Scatter(Additive):
 
         Each is correctly rounded, and 0 in a group without a complete row.
 
+            exponents   (n_columns,) e: each column is in units of 2^e
+
         >>> Scatter.of(np.array([[0.0, 0.0], [2.0, 4.0]])).about_means(np.array([0, 1])).tolist()
         [[[2.0, 2.0], [2.0, 2.0]]]
         """
