@@ -284,6 +284,49 @@ def few_informative(n: int, columns: int, informative: int, strength: float, see
     return numbers(X, y)
 
 
+def unequal_effects(n: int, columns: int, seed: int, classes: int = 2, mean_effect: float = 0.35) -> Table:
+    """Many normal columns; a tenth of them differ between the classes, most by little and some by much."""
+    g = np.random.default_rng(seed)
+    y = g.integers(0, classes, n)
+    effect = g.exponential(mean_effect, columns // 10) * g.normal(size=(classes, columns // 10))
+    X = g.normal(size=(n, columns)) * np.exp(g.normal(size=columns))
+    X[:, : columns // 10] += effect[y] * np.std(X[:, : columns // 10], axis=0)
+    return numbers(X, y)
+
+
+def modules(n: int, columns: int, seed: int, classes: int = 2) -> Table:
+    """Columns in modules of 5 to 40 that rise and fall together, with heavy tails; a few modules differ by class."""
+    g = np.random.default_rng(seed)
+    y = g.integers(0, classes, n)
+    module = np.repeat(np.arange(columns), g.integers(5, 41, columns))[:columns]
+    hidden = g.normal(size=(n, module.max() + 1))
+    informative = g.choice(module.max() + 1, 6, replace=False)
+    hidden[:, informative] += 0.8 * g.normal(size=(classes, 6))[y]
+    X = g.uniform(0.3, 0.8, columns) * hidden[:, module] + 0.8 * g.standard_t(5, size=(n, columns))
+    return numbers(X, y)
+
+
+def spreads(n: int, columns: int, informative: int, seed: int) -> Table:
+    """Many columns, a few of which vary more in one class and lie elsewhere by a little."""
+    g = np.random.default_rng(seed)
+    y = g.random(n) < 0.4
+    X = g.normal(size=(n, columns))
+    X[:, :informative] *= np.exp(0.35 * (2 * y[:, None] - 1))
+    X[:, :informative] += 0.15 * (2 * y[:, None] - 1)
+    return numbers(X, y)
+
+
+def many_flags(n: int, columns: int, informative: int, seed: int) -> Table:
+    """Categories of three levels whose shares differ from column to column; those of a few differ by class."""
+    g = np.random.default_rng(seed)
+    y = g.random(n) < 0.5
+    log_odds = np.tile(g.normal(-0.5, 1.0, columns), (n, 1))
+    log_odds[:, :informative] += g.normal(0.0, 0.6, informative) * (2 * y[:, None] - 1)
+    level = g.binomial(2, 1 / (1 + np.exp(-log_odds)))
+    frame = pd.DataFrame(np.array(["aa", "ab", "bb"])[level], columns=[f"s{j}" for j in range(columns)])
+    return frame, pd.Series(np.where(y, "case", "control"), name="y")
+
+
 DEVELOPMENT: Tables = {
     "iris": bundled(datasets.load_iris),
     "wine": bundled(datasets.load_wine),
@@ -354,5 +397,12 @@ WIDE: Tables = {
     "35 of 800": lambda: few_informative(350, 800, 35, 0.45, 906),
     "25 of 900": lambda: few_informative(450, 900, 25, 0.45, 907),
     "30 of 600": lambda: few_informative(300, 600, 30, 0.4, 908),
+    "unequal effects": lambda: unequal_effects(300, 600, 909),
+    "unequal effects, three classes": lambda: unequal_effects(360, 500, 910, 3),
+    "modules": lambda: modules(250, 800, 911),
+    "modules, three classes": lambda: modules(300, 600, 912, 3),
+    "spreads": lambda: spreads(350, 500, 30, 913),
+    "many flags": lambda: many_flags(400, 250, 25, 914),
 }
-"""Those with more columns than rows, of which few are informative. Settings may be chosen by them, too."""
+"""Those with more columns than rows, or nearly as many, of which few are informative. Settings may be chosen by them,
+too."""

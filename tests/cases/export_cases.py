@@ -131,6 +131,7 @@ def cases() -> dict[str, Case]:
     for family in AVERAGED:
         column = {family: families[family], "class": families["class"]}
         found[f"averaged {family}"] = partial(_fitted, column, "class", "averaged", families={family: FAMILIES[family]})
+    found["averaged, shared variance"] = partial(_fitted, every, "class", "averaged", shared_variance=True)
     for method in CALIBRATIONS:
         found[f"calibrated {method}"] = partial(_fitted, every, "class", "naive-bayes", calibrate=method)
     counts = {name: families[name] for name in ("poisson", "geometric", "binomial", "class")}

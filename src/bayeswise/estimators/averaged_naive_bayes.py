@@ -47,6 +47,7 @@ class AveragedNaiveBayes(NaiveBayes):
         *,
         n_relevant: Any = None,
         temper: Any = "auto",
+        shared_variance: bool = False,
         kinds: Mapping[str, str] | None = None,
         levels: Mapping[str, Any] | None = None,
         class_weight: Any = None,
@@ -60,6 +61,7 @@ class AveragedNaiveBayes(NaiveBayes):
         self.unseen = unseen
         self.n_relevant = n_relevant
         self.temper = temper
+        self.shared_variance = shared_variance
         self.kinds = kinds
         self.levels = levels
         self.class_weight = class_weight

@@ -40,9 +40,9 @@ def fitted(rows: list[dict[str, Any]], **beliefs: Any) -> Any:
 
 
 @settings(max_examples=25)
-@given(tables, st.sampled_from([0.5, 0.1]))
-def test_leaving_one_out_is_forgetting_it(rows: list[dict[str, Any]], relevance: float) -> None:
-    model = fitted(rows, relevance=relevance)
+@given(tables, st.sampled_from([0.5, 0.1]), st.booleans())
+def test_leaving_one_out_is_forgetting_it(rows: list[dict[str, Any]], relevance: float, shared: bool) -> None:
+    model = fitted(rows, relevance=relevance, shared_variance=shared)
     table = [*ANCHOR, *rows]
     left_out = model.leave_one_out(table)
     for k, row in enumerate(table):
@@ -51,17 +51,20 @@ def test_leaving_one_out_is_forgetting_it(rows: list[dict[str, Any]], relevance:
 
 
 @settings(max_examples=40)
-@given(tables, st.integers(0, 14))
-def test_parts_merge_and_rows_are_forgotten_to_the_last_byte(rows: list[dict[str, Any]], cut: int) -> None:
-    whole = fitted(rows)
-    start = fitted(rows[:cut])
+@given(tables, st.integers(0, 14), st.booleans())
+def test_parts_merge_and_rows_are_forgotten_to_the_last_byte(
+    rows: list[dict[str, Any]], cut: int, shared: bool
+) -> None:
+    whole = fitted(rows, shared_variance=shared)
+    start = fitted(rows[:cut], shared_variance=shared)
     assert bytes_of(start.learn(rows[cut:])) == bytes_of(whole) if rows[cut:] else True
     if rows[cut:]:
         assert bytes_of(whole.forget(rows[cut:])) == bytes_of(start)
 
 
-def test_a_model_file_brings_the_same_answers_back(tmp_path: Path) -> None:
-    model = fitted([])
+@pytest.mark.parametrize("shared", [False, True])
+def test_a_model_file_brings_the_same_answers_back(tmp_path: Path, shared: bool) -> None:
+    model = fitted([], shared_variance=shared)
     model.save(tmp_path / "m.bayeswise")
     again = bw.load(tmp_path / "m.bayeswise")
     assert again == model and again.relevance == model.relevance
@@ -123,10 +126,11 @@ def test_improper_priors_and_families_without_evidence_are_refused() -> None:
         fit_averaged(texts, target="y", kinds={"t": "text"}, families={"t": "bernoulli"})
 
 
-def test_samples_follow_the_average() -> None:
-    model = fitted(ANCHOR * 30)
+@pytest.mark.parametrize("shared", [False, True])
+def test_samples_follow_the_average(shared: bool) -> None:
+    model = fitted(ANCHOR * 30, shared_variance=shared)
     drawn = model.sample(4000, seed=1)
-    again = fit_averaged(drawn, target="y", kinds=KINDS)
+    again = fit_averaged(drawn, target="y", kinds=KINDS, shared_variance=shared)
     assert again.predict_proba(ANCHOR) == pytest.approx(model.predict_proba(ANCHOR), abs=0.08)
 
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import integrate, stats
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import bayeswise as bw
@@ -173,14 +173,54 @@ def _column(name: str, group: Any, whole: Any, cell: Any) -> tuple[float, float]
     return log_p, float(after.logpdf(cell))
 
 
-def test_a_log_normal_column_is_a_normal_column_of_logarithms() -> None:
+def log_evidence_of_one_variance(groups: Sequence[Any], mean: float, variance: float) -> float:
+    """log p(cells of all classes) by quadrature over the variance v: means are normal with variance v / 0.1."""
+
+    def p(v: float) -> float:
+        log_p = stats.invgamma(0.5, scale=0.5 * variance).logpdf(v)
+        for cells in groups:
+            covariance = v * (np.eye(len(cells)) + 1.0 / 0.1)
+            log_p += stats.multivariate_normal(np.full(len(cells), mean), covariance).logpdf(cells)
+        return float(np.exp(log_p))
+
+    ends = [0.0, 0.1 * variance, variance, 10.0 * variance, 1e3 * variance]
+    parts = [integrate.quad(p, *pair, epsabs=0.0, epsrel=1e-11)[0] for pair in pairwise(ends)]
+    return math.log(sum(parts) + integrate.quad(p, ends[-1], np.inf)[0])
+
+
+def test_a_variance_that_classes_share_is_integrated_out_once_for_all_of_them() -> None:
+    columns = {"x": [[1.0, 2.5, 1.5], [4.0, 3.0]], "z": [[0.3, -0.2, 0.1], [0.2, 0.0]]}
+    cells = zip([*columns["x"][0], *columns["x"][1]], [*columns["z"][0], *columns["z"][1]], "aaabb", strict=True)
+    rows = [{"x": x, "z": z, "y": y} for x, z, y in cells]
+    row = {"x": 2.0, "z": 0.5}
+    model = fit_averaged(rows, target="y", shared_variance=True, temper=1.0)
+    log_joint, log_total = np.log([0.6, 0.4]), 0.0
+    for name, groups in columns.items():
+        whole = [cell for group in groups for cell in group]
+        about = float(np.mean(whole)), float(np.var(whole))
+        by_class, as_whole = log_evidence_of_one_variance(groups, *about), log_evidence_of_one_variance([whole], *about)
+        own = [[[*group, row[name]] if k == state else group for k, group in enumerate(groups)] for state in (0, 1)]
+        relevant = np.array([log_evidence_of_one_variance(each, *about) for each in own])
+        irrelevant = log_evidence_of_one_variance([[*whole, row[name]]], *about)
+        log_joint = log_joint + np.logaddexp(relevant, irrelevant)  # both with a prior probability of 1 / 2
+        log_total += float(np.logaddexp(by_class, as_whole)) - math.log(2.0)
+        assert model.relevance[name] == pytest.approx(1.0 / (1.0 + math.exp(as_whole - by_class)), rel=1e-8)
+    joint = np.exp(log_joint - log_joint.max())
+    assert model.predict_proba([row])[0] == pytest.approx(joint / joint.sum(), rel=1e-8)
+    found = evidence_of(model)
+    assert found.log_total - found.log_target == pytest.approx(log_total, rel=1e-8)
+
+
+@pytest.mark.parametrize("shared_variance", [False, True])
+def test_a_log_normal_column_is_a_normal_column_of_logarithms(shared_variance: bool) -> None:
     generator = np.random.default_rng(3)
     logs = generator.normal(size=(30, 2)) + np.arange(30)[:, None] % 2
     rows = [{"u": a, "v": b, "y": "ab"[k % 2]} for k, (a, b) in enumerate(np.exp(logs).tolist())]
     of_logs = [{"u": a, "v": b, "y": "ab"[k % 2]} for k, (a, b) in enumerate(logs.tolist())]
     kinds = {"u": "number", "v": "number"}
-    positive = fit_averaged(rows, target="y", kinds=kinds, families="log-normal", temper=1.0)
-    normal = fit_averaged(of_logs, target="y", kinds=kinds, temper=1.0)
+    shared: dict[str, Any] = {"temper": 1.0, "shared_variance": shared_variance}
+    positive = fit_averaged(rows, target="y", kinds=kinds, families="log-normal", **shared)
+    normal = fit_averaged(of_logs, target="y", kinds=kinds, **shared)
     assert positive.relevance == pytest.approx(normal.relevance, rel=1e-9)
     assert positive.predict_proba(rows) == pytest.approx(normal.predict_proba(of_logs), rel=1e-9)
     assert positive.leave_one_out(rows) == pytest.approx(normal.leave_one_out(of_logs), rel=1e-9)

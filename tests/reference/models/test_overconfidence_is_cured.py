@@ -69,14 +69,15 @@ def test_the_most_probable_class_is_calibrated_better_over_shuffles_of_the_folds
         assert gap.mean() < -gap.std(ddof=1) / np.sqrt(len(gap))
 
 
-def test_copies_share_one_voice() -> None:
+@pytest.mark.parametrize("shared", [False, True])
+def test_copies_share_one_voice(shared: bool) -> None:
     generator = np.random.default_rng(1)
     y = generator.integers(0, 2, 4000)
     x = generator.normal(size=(4000, 1)) + 2.0 * y[:, None]
-    one = bw.AveragedNaiveBayes().fit(np.hstack([x, generator.normal(size=(4000, 1))]), y)
+    one = bw.AveragedNaiveBayes(shared_variance=shared).fit(np.hstack([x, generator.normal(size=(4000, 1))]), y)
     assert one.temper_ == pytest.approx(1.0, abs=0.05)
     for copies in (2, 3, 10):
-        several = bw.AveragedNaiveBayes().fit(np.repeat(x, copies, axis=1), y)
+        several = bw.AveragedNaiveBayes(shared_variance=shared).fit(np.repeat(x, copies, axis=1), y)
         assert several.temper_ == pytest.approx(1.0 / copies, rel=0.01)
 
 

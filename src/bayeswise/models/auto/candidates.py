@@ -29,6 +29,7 @@ from bayeswise.models.auto.extent import (
     few_to_cross,
     few_triples,
     few_weights,
+    many_numbers,
     pairs_that_say_more,
     rows_for_trees,
     short_steps,
@@ -237,6 +238,9 @@ SCALES = (0.3, 1.0, 3.0)
 
 SCALES_OF_WORDS = (0.1, 0.3)  # where there are many indicators, each says little
 
+FEW_RELEVANT = 0.03  # of many columns, as a prior
+PSEUDO_ROWS_OF_MANY = 10.0  # a tenth of them behind means: those of classes lie about a stddev apart, if at all
+
 
 def _gaussian(name: str, **settings: Any) -> Candidate:
     needs = (a_column, a_number, few_to_correlate)
@@ -292,6 +296,14 @@ CANDIDATES = (
         "naive-bayes, cut", "tan", "columns", {"structure": "naive"}, needs=(a_column, a_number), work=Work(10.0)
     ),
     Candidate("averaged", "averaged", "all", work=Work(8.0)),
+    Candidate(
+        "averaged, shared",
+        "averaged",
+        "all",
+        {"shared_variance": True, "relevance": FEW_RELEVANT, "smoothing": PSEUDO_ROWS_OF_MANY},
+        needs=(many_numbers,),
+        work=Work(8.0),
+    ),
     _gaussian("gaussian", covariance="per-class"),
     _gaussian("gaussian, shared", covariance="shared"),
     _gaussian("gaussian, shrunk", covariance="per-class", shrinkage="auto"),

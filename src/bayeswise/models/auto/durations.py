@@ -18,6 +18,7 @@ _OF_CANDIDATE = {  # seconds for each fold, and for each row and column (its squ
     "naive-bayes, families": (0.006, 4e-7, 1),
     "naive-bayes, cut": (0.003, 5e-7, 1),
     "averaged": (0.002, 2e-7, 1),
+    "averaged, shared": (0.002, 2e-7, 1),
     "tan": (0.003, 1.2e-8, 2),
     "aode": (0.003, 1.2e-8, 2),
     "a2de": (0.005, 8e-8, 3),

@@ -19,6 +19,7 @@ from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema
 
 MOST_NUMBERS = 300  # columns and indicators of Gaussian classes, whose covariances grow with their square
+MANY_NUMBERS = 100  # with fewer of them, a variance for each class costs little
 MOST_WEIGHTS = 3_000  # columns and indicators of a regression, for all classes together
 MOST_CELLS = 5e7  # of a step of a regression
 MOST_TRIED = 5e7  # cells times classes of all folds in which a regression is tried, some ten seconds of one core
@@ -119,6 +120,13 @@ def a_number(extent: Extent) -> str:
 
 def a_number_to_cut(extent: Extent) -> str:
     return "there are no numbers to cut" if extent.n_numbers == 0 else ""
+
+
+def many_numbers(extent: Extent) -> str:
+    """For what has fewer parameters for each of them."""
+    if extent.n_numbers >= MANY_NUMBERS:
+        return ""
+    return f"{plural(extent.n_numbers, 'number')}, and classes share variances from {MANY_NUMBERS} on"
 
 
 def few_to_correlate(extent: Extent) -> str:

@@ -118,8 +118,7 @@ def _of_normals(scores: AveragedNormalScores) -> tuple[FloatArray, FloatArray]:
     log_unit = np.where(says, -n * (0.5 * LOG_TWO_PI + np.log(scores.stddev)), 0.0)
     if scores.of_logs:
         log_unit = log_unit - np.where(says, scores.moments.pooled().total.to_floats()[0], 0.0)
-    by_class = scores.prior.log_evidence(scores.seen).sum(axis=0)
-    return by_class + log_unit, scores.prior.log_evidence(scores.whole)[0] + log_unit
+    return scores.prior.log_evidence(scores.seen) + log_unit, scores.prior.log_evidence(scores.whole) + log_unit
 
 
 def _of_family(scores: AveragedFamilyScores) -> tuple[FloatArray, FloatArray]:

@@ -38,6 +38,8 @@ from bayeswise.tables.schema.schema import Schema, positions_in
 if TYPE_CHECKING:
     from bayeswise.models.naive_bayes.closed_forms import LinearForm
 
+_OF_PLAIN = ("smoothing", "class_prior", "prior_smoothing", "shared_variance")
+
 
 @dataclass(frozen=True, repr=False, eq=False)
 class AveragedNaiveBayesModel(NaiveBayesModel):
@@ -77,12 +79,14 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
             place = self.schema.texts.index(factor.columns[0])
             return AveragedWordScores(factor.columns, place, statistic, pseudo_rows, odds)
         positions = positions_in(self.schema.numbers, factor.columns)
+        temper, shared = self.settings.temper, self.settings.shared_variance
         if isinstance(factor, Others) and factor.family.name == "log-normal":
-            temper = self.settings.temper
-            return AveragedNormalScores(factor.columns, positions, statistic, pseudo_rows, odds, temper, of_logs=True)
+            return AveragedNormalScores(
+                factor.columns, positions, statistic, pseudo_rows, odds, temper, of_logs=True, shared=shared
+            )
         if isinstance(factor, Others):
             return AveragedFamilyScores(factor.columns, factor.family, positions, statistic, pseudo_rows, odds)
-        return AveragedNormalScores(factor.columns, positions, statistic, pseudo_rows, odds, self.settings.temper)
+        return AveragedNormalScores(factor.columns, positions, statistic, pseudo_rows, odds, temper, shared=shared)
 
     @cached_property
     def log_relevance_odds(self) -> dict[str, float]:
@@ -108,7 +112,7 @@ class AveragedNaiveBayesModel(NaiveBayesModel):
     @property
     def plain(self) -> NaiveBayesModel:
         """Naive Bayes from the same statistics: every column relevant, each parameter at its estimate."""
-        shared = {name: getattr(self.settings, name) for name in ("smoothing", "class_prior", "prior_smoothing")}
+        shared = {name: getattr(self.settings, name) for name in _OF_PLAIN}
         settings = NaiveBayesSettings(**shared)
         return NaiveBayesModel(self.schema, settings, self.statistics, self.factors, self.selected)
 

@@ -3,6 +3,14 @@
 Everything is in units of the whole column: (x - mean) / stddev. The prior is normal-inverse-gamma: `strength`
 pseudo-counts with the whole column's mean and variance. Cells are then Student-t. Where the sums of pairs of columns
 are known, what columns say together is counted once (redundancy.py). A log-normal column is a normal one of log x.
+
+Where classes share the variance v of a column, with shape a, scale b and mean strength k of the prior, n_c cells of
+class c with sum of squares s_c about their mean, and d_c from there to the prior's mean,
+
+    p(cells) = Gamma(a + n/2) / Gamma(a)  b^a / (b + t)^(a + n/2)  prod_c (1 + n_c / k)^(-1/2)  (2 pi)^(-n/2)
+    n = sum_c n_c          t = sum_c (s_c + k n_c / (k + n_c) d_c^2) / 2
+
+and a cell of any class has the shape a + n/2 and the scale b + t behind it.
 """
 
 from __future__ import annotations
@@ -59,11 +67,15 @@ class Summary:
 
 @dataclass(frozen=True)
 class Prior:
-    """`strength` pseudo-counts with this variance, and a tenth of them with this mean."""
+    """`strength` pseudo-counts with this variance, and a tenth of them with this mean.
+
+    The last axis of arrays is the columns, the one before it the classes.
+    """
 
     mean: FloatArray
     variance: FloatArray  # 0: the column does not vary, and says nothing
     strength: float
+    shared: bool = False  # one variance for all classes
 
     @property
     def says(self) -> Any:
@@ -80,23 +92,35 @@ class Prior:
         return MEAN_SHARE * self.strength
 
     def scales(self, seen: Summary) -> tuple[FloatArray, FloatArray]:
-        """The prior's scale, and what the cells add to it."""
+        """The prior's scale, and what the cells add to it, those of all classes where they share the variance."""
         scale = self.shape * np.where(self.says, self.variance, 1.0)
         shrunk = self.mean_strength * seen.weight / (self.mean_strength + seen.weight)
-        return scale, 0.5 * (seen.square + shrunk * (seen.mean - self.mean) ** 2)
+        return scale, self._behind_variances(0.5 * (seen.square + shrunk * (seen.mean - self.mean) ** 2))
+
+    def shapes(self, seen: Summary) -> FloatArray:
+        """Of the variances' posteriors."""
+        return np.asarray(self.shape + 0.5 * self._behind_variances(seen.weight))
+
+    def _behind_variances(self, by_class: FloatArray) -> FloatArray:
+        return np.broadcast_to(by_class.sum(axis=-2, keepdims=True), by_class.shape) if self.shared else by_class
 
     def log_evidence(self, seen: Summary) -> FloatArray:
-        """log p(cells) in units of the column, but for -n/2 log(2 pi); 0 where the column says nothing."""
+        """log p(cells of all classes) in units of the column, but for -n/2 log(2 pi); 0 where it says nothing."""
         scale, added = self.scales(seen)
+        log_means = 0.5 * np.log1p(seen.weight / self.mean_strength)
+        if self.shared:
+            events = 0.5 * seen.weight.sum(axis=-2, keepdims=True)
+            log_scales = log_gamma_evidence(self.shape, scale, events, added[..., :1, :])
+            return np.asarray(np.where(self.says, log_scales - log_means.sum(axis=-2, keepdims=True), 0.0)[..., 0, :])
         log_scales = log_gamma_evidence(self.shape, scale, 0.5 * seen.weight, added)
-        return np.where(self.says, log_scales - 0.5 * np.log1p(seen.weight / self.mean_strength), 0.0)
+        return np.asarray(np.where(self.says, log_scales - log_means, 0.0).sum(axis=-2))
 
     def predictive(self, seen: Summary) -> StudentT:
         """p(z | cells)."""
         strength = self.mean_strength + seen.weight
         mean = self.mean + seen.weight * (seen.mean - self.mean) / strength
         scale, added = self.scales(seen)
-        shape = self.shape + 0.5 * seen.weight
+        shape = self.shapes(seen)
         width = np.sqrt(2.0 * (1.0 + 1.0 / strength) * (scale + added))
         log_norm = log_gamma_ratio(shape, 0.5) - 0.5 * np.log(np.pi) - np.log(width)
         return StudentT(mean, width, shape + 0.5, log_norm)
@@ -135,6 +159,7 @@ class AveragedNormalScores(LeftOutInBlocks):
     log_prior_odds: FloatArray  # (n_columns,)
     given_temper: float | None = None  # None: from the pairs of columns, where they are known
     of_logs: bool = False  # log-normal: the statistic and the cells are those of log x
+    shared: bool = False  # one variance for all classes
 
     @property
     def moments(self) -> Moments:
@@ -176,7 +201,7 @@ class AveragedNormalScores(LeftOutInBlocks):
 
     def _prior_of(self, whole: Summary) -> Prior:
         variance = np.where(whole.weight > 0, whole.square / np.where(whole.weight > 0, whole.weight, 1.0), 0.0)
-        return Prior(whole.mean, variance, self.strength)
+        return Prior(whole.mean, variance, self.strength, self.shared)
 
     @cached_property
     def log_factor(self) -> FloatArray:
@@ -196,7 +221,7 @@ class AveragedNormalScores(LeftOutInBlocks):
         centre = np.zeros((len(weight), len(self.columns)))
         if len(full):
             centre[full] = gap_between(scatter.take(full).mean_pair(), (mean, mean_low)) / stddev
-        return Spread(weight, centre, weight[:, None, None] * scatter.covariance_in(stddev))
+        return Spread(weight, centre, weight[:, None, None] * scatter.covariance_in(stddev), self.shared)
 
     @cached_property
     def temper(self) -> float:
@@ -314,30 +339,27 @@ class AveragedNormalScores(LeftOutInBlocks):
         """Relevant or not, then the variance, the mean and the cell, each from its posterior."""
         drawn = {}
         mean, _, stddev = self.unit
+        by_class, as_whole = self._posterior(self.seen), self._posterior(self.whole)
         for c, name in enumerate(self.columns):
             relevant = generator.random(len(states)) < relevance_of(self.log_odds[c])
-            n, m, s = (
-                np.where(relevant, mine[states, c], ours[0, c])
-                for mine, ours in (
-                    (self.seen.weight, self.whole.weight),
-                    (self.seen.mean, self.whole.mean),
-                    (self.seen.square, self.whole.square),
+            z = np.zeros(len(states))
+            if self.prior.says[0, c]:
+                centre, strength, scale, shape = (
+                    np.where(relevant, mine[states, c], ours[0, c])
+                    for mine, ours in zip(by_class, as_whole, strict=True)
                 )
-            )
-            cells = mean[c] + stddev[c] * self._drawn(Summary(n, m, s), c, generator)
+                spread = np.sqrt(scale / generator.standard_gamma(shape) * (1.0 + 1.0 / strength))
+                z = centre + spread * generator.standard_normal(len(states))
+            cells = mean[c] + stddev[c] * z
             drawn[name] = np.exp(cells) if self.of_logs else cells
         return drawn
 
-    def _drawn(self, seen: Summary, column: int, generator: np.random.Generator) -> FloatArray:
-        prior = Prior(self.prior.mean[0, column], self.prior.variance[0, column], self.strength)
-        if not prior.says:
-            return np.zeros(len(seen.weight))
-        scale, added = prior.scales(seen)
-        strength = prior.mean_strength + seen.weight
-        centre = prior.mean + seen.weight * (seen.mean - prior.mean) / strength
-        variance = (scale + added) / generator.standard_gamma(prior.shape + 0.5 * seen.weight)
-        spread = np.sqrt(variance * (1.0 + 1.0 / strength))
-        return np.asarray(centre + spread * generator.standard_normal(len(seen.weight)))
+    def _posterior(self, seen: Summary) -> tuple[FloatArray, ...]:
+        """Mean and strength of means, scale and shape of variances; each by class and column."""
+        scale, added = self.prior.scales(seen)
+        strength = self.prior.mean_strength + seen.weight
+        centre = self.prior.mean + seen.weight * (seen.mean - self.prior.mean) / strength
+        return centre, strength, scale + added, self.prior.shapes(seen)
 
     def alternatives(self, column: str, span: Span | None = None) -> tuple[Contribution, ...]:
         """Round numbers about the mean of the whole column; of logarithms, numbers of three digits."""
@@ -362,9 +384,10 @@ class AveragedNormalScores(LeftOutInBlocks):
         return tuple(Contribution(column, float(x), log_cells[k]) for k, x in enumerate(shown))
 
     def n_free_parameters(self) -> int:
-        return 2 * int(self.seen.weight.size)
+        n_states = len(self.seen.weight)
+        return len(self.columns) * (n_states + (1 if self.shared else n_states))
 
 
 def _log_factor(prior: Prior, seen: Summary, whole: Summary) -> FloatArray:
     """The states are the last axis but one."""
-    return np.asarray(prior.log_evidence(seen).sum(axis=-2) - prior.log_evidence(whole)[..., 0, :])
+    return prior.log_evidence(seen) - prior.log_evidence(whole)

@@ -96,19 +96,23 @@ class Spread:
     weight: FloatArray  # (n_states,)
     mean: FloatArray  # (n_states, n_columns)
     cross: FloatArray  # (n_states, n_columns, n_columns)
+    shared: bool = False  # one covariance for all classes
 
     def classes(self, about: About) -> Classes:
         """With pseudo-counts of the whole columns."""
         n_rows, rows = len(about.mean), about.rows
         weight = np.broadcast_to(self.weight, (n_rows, len(self.weight)))
-        square = np.einsum("kjj->kj", self.cross)
-        beside = self.cross / (self.weight + rows)[:, None, None]
+        cross, behind = self.cross, self.weight
+        if self.shared:
+            cross, behind = np.broadcast_to(cross.sum(axis=0), cross.shape), np.full_like(behind, behind.sum())
+        square = np.einsum("kjj->kj", cross)
+        beside = cross / (behind + rows)[:, None, None]
         places = np.arange(self.mean.shape[1])
         beside[:, places, places] = 0.0
         return Classes(
             weight,
             _shrunk_mean(self.weight[:, None], self.mean, about.mean[:, None], about.mean_rows),
-            (square + rows * about.variance[:, None]) / (self.weight[:, None] + rows),
+            (square + rows * about.variance[:, None]) / (behind[:, None] + rows),
             about.share,
             tuple(beside),
         )
@@ -121,16 +125,20 @@ class Spread:
         gap = np.where((left > 0)[:, None], z - self.mean[state], 0.0)
         own_mean = np.where((left > 0)[:, None], self.mean[state] - (weight / safe)[:, None] * gap, 0.0)
         taken = (weight * self.weight[state] / safe)[:, None, None] * gap[:, :, None] * gap[:, None, :]
-        cross = np.where((left > 0)[:, None, None], self.cross[state] - taken, 0.0)
+        cross, behind = np.where((left > 0)[:, None, None], self.cross[state] - taken, 0.0), left
+        changed = np.arange(len(self.weight)) == state
+        if self.shared:
+            cross, behind = cross + self.cross[~changed].sum(axis=0), left + self.weight[~changed].sum()
+            changed = np.ones_like(changed)
         square = np.maximum(np.einsum("njj->nj", cross), 0.0)
-        beside = cross / (left + rows)[:, None, None]
+        beside = cross / (behind + rows)[:, None, None]
         places = np.arange(z.shape[1])
         beside[:, places, places] = 0.0
         weights, means, variances = kept.weight.copy(), kept.mean.copy(), kept.variance.copy()
         weights[:, state] = np.maximum(left, 0.0)
         means[:, state] = _shrunk_mean(left[:, None], own_mean, about.mean, about.mean_rows)
-        variances[:, state] = (square + rows * about.variance) / (left[:, None] + rows)
-        every = tuple(beside if k == state else matrix for k, matrix in enumerate(kept.beside))
+        variances[:, changed] = ((square + rows * about.variance) / (behind[:, None] + rows))[:, None]
+        every = tuple(beside if new else matrix for new, matrix in zip(changed, kept.beside, strict=True))
         return replace(kept, weight=weights, mean=means, variance=variances, beside=every)
 
 

@@ -41,7 +41,8 @@ class Relevance:
 class AveragedSettings(Relevance, NaiveBayesSettings):
     """What an averaged naive Bayes model keeps.
 
-    Variances have a prior of their own, so that there is no floor and no divisor to choose. `temper` is the exponent of
+    Variances have a prior of their own, so that there is no floor and no divisor to choose; `shared_variance` is one of
+    each normal column for all classes. `temper` is the exponent of
     what normal columns say; None: from their covariances, where pairs were summed, else 1.
     """
 
@@ -66,7 +67,7 @@ class AveragedSettings(Relevance, NaiveBayesSettings):
                 fix="give a number above 0, as smoothing=1.0",
             )
         for each in fields(NaiveBayesSettings):
-            if each.name not in declared(Counts) and getattr(self, each.name) != each.default:
+            if each.name not in (*declared(Counts), "shared_variance") and getattr(self, each.name) != each.default:
                 raise ParameterError(
                     f"{each.name} has no effect where parameters are averaged over", fix="leave it out"
                 )
@@ -115,6 +116,7 @@ class AveragedOptions(Counts, Relevance, FamilyOptions):
         above=0,
         at_most=1,
     )
+    shared_variance: bool = setting(False, "one variance of each normal column for all classes")
 
 
 def given_temper(temper: Any) -> float | None:
@@ -128,15 +130,16 @@ def given_temper(temper: Any) -> float | None:
 
 def settings_from(plain: NaiveBayesSettings, relevance: Any, n_relevant: Any, temper: float | None) -> AveragedSettings:
     """The settings of a plain model that mean something here; the floor of its variances is replaced by a prior."""
-    if plain.denominator != "levels" or plain.shared_variance:
+    if plain.denominator != "levels":
         raise ParameterError(
             f"a model of the convention {plain.convention!r} cannot be averaged over structures",
-            fix="fit it with the standard denominator and a variance for each class",
+            fix="fit it with the standard denominator",
         )
     return AveragedSettings(
         smoothing=plain.smoothing,
         class_prior=plain.class_prior,
         prior_smoothing=plain.prior_smoothing,
+        shared_variance=plain.shared_variance,
         relevance=relevance,
         n_relevant=n_relevant,
         temper=temper,

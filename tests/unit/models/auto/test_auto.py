@@ -91,6 +91,25 @@ def test_triples_of_columns_are_counted_where_rows_and_columns_allow(monkeypatch
     assert candidate.refusal(wide) == "13 columns, and triples of 3 to 12 columns are counted"
 
 
+def test_classes_share_variances_where_there_are_many_numbers(tmp_path: Path) -> None:
+    """120 columns of which 12 say a little: a variance for each class and column is mostly noise."""
+    g = np.random.default_rng(5)
+    y = g.random(90) < 0.5
+    X = g.normal(size=(90, 120))
+    X[:, :12] += 0.5 * (2 * y[:, None] - 1)
+    table = {**{f"x{j}": X[:, j].tolist() for j in range(120)}, "y": [f"c{int(label)}" for label in y]}
+    rows = [dict(zip(table, cells, strict=True)) for cells in zip(*table.values(), strict=True)]
+    model: AutoModel = bw.fit(table, "y", model="auto")
+    losses = {score.name: score.log_loss for score in model.scores}
+    assert losses["averaged, shared"] < 0.95 * losses["averaged"]
+    (member,) = (each for each in model.members if each.name == "averaged, shared")
+    assert member.model.forget(rows[:5]).learn(rows[:5]) == member.model
+    model.save(tmp_path / "m.bayeswise")
+    assert np.array_equal(bw.load(tmp_path / "m.bayeswise").predict_proba(table), model.predict_proba(table))
+    fewer = bw.fit({name: table[name] for name in (*list(table)[:2], "y")}, "y", model="auto")
+    assert fewer.notes["averaged, shared"] == "2 numbers, and classes share variances from 100 on"
+
+
 def test_a_candidate_that_fails_is_reported_and_not_fatal(monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(self: Candidate, *rows: Any) -> Any:
         if self.kind == "gaussian":
