@@ -19,7 +19,8 @@ from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 
 PULL = 0.3  # pseudo-rows, shared by all members
-TOO_MUCH_WORSE = 3.0  # times the least log-loss: a candidate above has no part in the mixture
+WORSE = 1.5  # times the least risk: a candidate above has to gain more than UNPROVEN nats for the mixture
+MUCH_WORSE = 3.0  # times the least risk: a candidate above has no part in the mixture
 UNPROVEN = 1.0  # nats of all rows together: less between two candidates proves nothing
 MISTAKES_TO_COME = 0.03  # pseudo-mistakes of a pool beside those that were seen, spread over all rows
 MISTAKES_OF_ONE = 0.1  # those of a single member, which no other one makes up for
@@ -82,8 +83,8 @@ def with_mistakes(share_of_truth: FloatArray, row_weights: FloatArray, least: fl
     return np.concatenate([share_of_truth, mistaken], axis=1), np.concatenate([row_weights, rare])
 
 
-def contenders(share_of_truth: FloatArray, row_weights: FloatArray) -> IntArray:
-    """The members whose risk is at most TOO_MUCH_WORSE times the least; the pull alone would weigh the others.
+def contenders(share_of_truth: FloatArray, row_weights: FloatArray, worse: float = MUCH_WORSE) -> IntArray:
+    """The members whose risk is at most `worse` times the least; the pull alone would weigh the others.
 
     UNPROVEN nats of all rows together do not count.
 
@@ -93,7 +94,7 @@ def contenders(share_of_truth: FloatArray, row_weights: FloatArray) -> IntArray:
     [0, 1]
     """
     at_risk = risks(share_of_truth, row_weights)
-    return np.flatnonzero(at_risk <= TOO_MUCH_WORSE * at_risk.min() + UNPROVEN)
+    return np.flatnonzero(at_risk <= worse * at_risk.min() + UNPROVEN)
 
 
 def risks(share_of_truth: FloatArray, row_weights: FloatArray) -> FloatArray:

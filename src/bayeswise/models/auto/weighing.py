@@ -1,12 +1,12 @@
 """From the posteriors of left-out rows under all candidates to a mixture: a pool, weights and a calibration.
 
-Posteriors are averaged (stacking.py) or their logarithms are (pooling.py), whichever has the lower log-loss where the
-weights have not seen the row, in five folds. A single candidate is taken instead where it is clearly better there.
+Posteriors are averaged (stacking.py) or their logarithms are (pooling.py), of the better candidates or of more; the way
+with the lowest log-loss where the weights have not seen the row, in five folds, is taken. A single candidate has to be
+clearly better there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import field, replace
 from functools import cached_property
 
@@ -17,7 +17,16 @@ from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.threads import algebra_on_one_thread
 from bayeswise.models.auto.pooling import LogLinear, least_share, pooled, smoothed, with_least
-from bayeswise.models.auto.stacking import MISTAKES_TO_COME, contenders, risks, stacked, with_mistakes
+from bayeswise.models.auto.stacking import (
+    MISTAKES_TO_COME,
+    MUCH_WORSE,
+    UNPROVEN,
+    WORSE,
+    contenders,
+    risks,
+    stacked,
+    with_mistakes,
+)
 from bayeswise.posteriors.calibration import fit_calibration, turns
 from bayeswise.posteriors.calibration_maps import AsItIs, Calibration
 from bayeswise.posteriors.normalise import log_posterior
@@ -95,20 +104,27 @@ class LeftOutRows:
     def _pooled(self, among: IntArray) -> tuple[Mixture, float]:
         """The way to weigh that answers best for rows that it has not seen, and its log-loss there.
 
-        A pool protects from the rare row on which one candidate is confident and wrong, so a single candidate has to be
-        clearly better. The way is chosen for each row by the rows of the other folds.
+        With few nats in all rows weak candidates are hardly weighed down, so that they have to gain some in a pool. A
+        pool protects from the rare row on which one candidate is confident and wrong: a single one has to be clearly
+        better. The way is chosen for each row by the rows of the other folds.
         """
-        rows = np.arange(len(self.truth))
-        ways: list[Callable[[IntArray, IntArray], Mixture]] = [self._averaged, self._log_linear, self._single]
-        handicap = np.array([1.0, 1.0, _CLEARLY_BETTER])
-        nats = np.zeros((len(ways), len(self._folds)))
-        for fold, (inside, outside) in enumerate(self._folds):
-            for way, weigh in enumerate(ways):
-                log_own = self._log_own(weigh(among, outside), inside)
-                nats[way, fold] = -float((self.row_weights[inside] * log_own).sum())
-        best = [int(np.argmin(handicap * np.delete(nats, fold, axis=1).sum(axis=1))) for fold in range(nats.shape[1])]
-        log_loss = float(nats[best, np.arange(nats.shape[1])].sum() / self.row_weights.sum())
-        return ways[int(np.argmin(handicap * nats.sum(axis=1)))](among, rows), log_loss
+        nats = np.array(
+            [
+                [self._nats_of_rows(mixture, inside) for mixture in self._every_way(among, outside)]
+                for inside, outside in self._folds
+            ]
+        )  # (n_folds, n_ways)
+        best = [_best_way(np.delete(nats, fold, axis=0)) for fold in range(len(nats))]
+        log_loss = float(nats[np.arange(len(nats)), best].sum() / self.row_weights.sum())
+        return self._every_way(among, np.arange(len(self.truth)))[_best_way(nats)], log_loss
+
+    def _every_way(self, among: IntArray, rows: IntArray) -> list[Mixture]:
+        """Weighed by some rows, in the order of `_best_way`."""
+        own, mass = self.own[among][:, rows], self.row_weights[rows]
+        better, more = (among[contenders(own, mass, worse)] for worse in (WORSE, MUCH_WORSE))
+        pools = [self._averaged(better, rows), self._log_linear(better, rows)]
+        of_more = [self._averaged(more, rows), self._log_linear(more, rows)] if len(more) > len(better) else pools
+        return [*pools, *of_more, self._single(among, rows)]
 
     @cached_property
     def _folds(self) -> list[tuple[IntArray, IntArray]]:
@@ -116,26 +132,24 @@ class LeftOutRows:
         folds = turns(self.truth, min(_FOLDS, len(self.truth)))
         return [(np.flatnonzero(folds == k), np.flatnonzero(folds != k)) for k in range(int(folds.max()) + 1)]
 
-    def _averaged(self, among: IntArray, rows: IntArray) -> Mixture:
+    def _averaged(self, kept: IntArray, rows: IntArray) -> Mixture:
         """Weights of posteriors, by some rows."""
-        own, mass = self.own[among][:, rows], self.row_weights[rows]
-        kept = contenders(own, mass)
+        mass = self.row_weights[rows]
         while True:
-            found = stacked(*with_mistakes(own[kept], mass, self._least))
+            found = stacked(*with_mistakes(self.own[kept][:, rows], mass, self._least))
             heavy = found.weights >= self.negligible
             if heavy.all() or len(kept) == 1:
-                return Mixture(among[kept], found.weights, None, found.gap)
+                return Mixture(kept, found.weights, None, found.gap)
             kept = kept[heavy]
 
-    def _log_linear(self, among: IntArray, rows: IntArray) -> Mixture:
+    def _log_linear(self, members: IntArray, rows: IntArray) -> Mixture:
         """Weights of their logarithms, by some rows; of posteriors, where no member is worth any."""
-        mass = self.row_weights[rows]
-        kept = among[contenders(self.own[among][:, rows], mass)]
-        target = smoothed(self.truth[rows], mass, np.exp(self._log_classes), MISTAKES_TO_COME)
+        kept = members
+        target = smoothed(self.truth[rows], self.row_weights[rows], np.exp(self._log_classes), MISTAKES_TO_COME)
         while True:
             found, gap = pooled(self._evidence[kept][:, rows], self._base, target)
             if not found.any():
-                return self._averaged(among, rows)
+                return self._averaged(members, rows)
             heavy = found >= self.negligible * found.sum()
             if heavy.all() or len(kept) == 1:
                 power = float(found.sum())
@@ -191,6 +205,10 @@ class LeftOutRows:
             mixed += weight * self.posterior[k]
         return np.asarray(mixed / mixed.sum(axis=1, keepdims=True))
 
+    def _nats_of_rows(self, mixture: Mixture, rows: IntArray) -> float:
+        """The log-loss of some left-out rows under a mixture that is not calibrated."""
+        return -float((self.row_weights[rows] * self._log_own(mixture, rows)).sum())
+
     def _nats(self, mixture: Mixture) -> float:
         """The log-loss of all left-out rows under a mixture, calibrated if it is."""
         posterior = self._posterior(mixture)
@@ -226,3 +244,10 @@ class LeftOutRows:
         """Nats: log(n) / 2 for each number of the map, as in BIC."""
         n_numbers = int(self.posterior.shape[2]) ** 2 - 1
         return 0.5 * n_numbers * float(np.log(self.row_weights.sum()))
+
+
+def _best_way(nats: FloatArray) -> int:
+    """The least log-loss of (n_folds, n_ways), where more candidates and a single one have to be better by some."""
+    averaged, log_linear, averaged_of_more, log_linear_of_more, single = nats.sum(axis=0)
+    of_more = (averaged_of_more + UNPROVEN, log_linear_of_more + UNPROVEN)
+    return int(np.argmin([averaged, log_linear, *of_more, _CLEARLY_BETTER * single]))

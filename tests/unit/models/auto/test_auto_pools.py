@@ -138,6 +138,33 @@ def test_a_member_that_others_only_blur_is_taken_alone(monkeypatch: pytest.Monke
     assert len(pooled.kept) == 6 and log_loss_of_pools > 1.1 * log_loss
 
 
+def test_weak_members_that_only_blur_are_left_out_where_few_rows_can_weigh_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two members hear the truth well, six hear it badly: 80 rows can hardly tell how little those say."""
+    g = np.random.default_rng(4)
+    truth = g.integers(0, 2, 80)
+    well = 4.0 * np.eye(2)[truth] + g.normal(size=(2, 80, 2))
+    badly = 2.0 * np.eye(2)[truth] + 0.3 * g.normal(size=(6, 80, 2))
+    heard = normalised(np.concatenate([well, badly]))
+    found, log_loss = rows(heard, truth).mixture("none")
+    assert found.kept.tolist() == [0, 1]
+    monkeypatch.setattr(weighing, "WORSE", weighing.MUCH_WORSE)
+    blurred, log_loss_of_all = rows(heard, truth).mixture("none")
+    assert len(blurred.kept) == 8 and log_loss_of_all > 1.2 * log_loss
+
+
+def test_a_weak_member_that_hears_something_else_is_kept() -> None:
+    """One of four states: the first member hears one bit of it well, the second hears the other bit badly."""
+    well, badly = np.random.default_rng(4).integers(0, 2, (2, 600))
+    of_first = np.repeat(4.0 * np.eye(2)[well], 2, axis=1)
+    of_second = np.tile(0.6 * np.eye(2)[badly], (1, 2))
+    both = rows(normalised(np.stack([of_first, of_second])), 2 * well + badly)
+    assert both.losses[1] > 1.5 * both.losses[0]
+    found, log_loss = both.mixture("none")
+    assert found.kept.tolist() == [0, 1] and log_loss < 0.8 * both.losses[0]
+
+
 def test_the_log_loss_is_that_of_rows_that_neither_weights_nor_pool_have_seen() -> None:
     """On noise no mixture is better than chance, and none says so."""
     g = np.random.default_rng(7)
