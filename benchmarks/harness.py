@@ -14,6 +14,9 @@ from bayeswise import _kernels
 Task = Callable[[], object]
 Clock = Callable[[], float]
 
+PAUSE = 0.05
+"""Seconds before each turn: threads of OpenBLAS wait for more work for 30 ms, and keep a core from whoever is next."""
+
 
 def cpu_time() -> float:
     """Seconds of processor time of this process, on all threads, and of the processes that it has waited for."""
@@ -147,8 +150,9 @@ def times(
 
 
 def seconds(task: Task, clock: Clock = time.perf_counter) -> float:
-    """Time one call without the garbage collector."""
+    """Time one call without the garbage collector, when threads of the call before it have gone to sleep."""
     gc.collect()
+    time.sleep(PAUSE)
     gc.disable()
     try:
         start = clock()
