@@ -119,3 +119,11 @@ def test_the_layout_of_an_array_never_changes_model_or_answers(estimator: Any, s
         assert np.array_equal(one.predict(X), two.predict(other))
         single = np.concatenate([one.predict(row[None]) for row in X])
         assert np.array_equal(single, one.predict(other))
+
+
+@pytest.mark.parametrize("model", ["naive-bayes", "averaged", "tan", "aode"])
+def test_parts_merge_to_the_bytes_of_the_whole_where_levels_are_declared_in_an_order_of_their_own(model: str) -> None:
+    columns = {name: cells for name, cells in table(5, n_rows=60).items() if name in ("c", "d", "class")}
+    declared = {"levels": {"c": ["w", "u", "v", "z"], "d": ["q", "p"], "class": ["b", "c", "a"]}}
+    parts = [bw.fit(picked(columns, rows), "class", model=model, **declared) for rows in (range(25), range(25, 60))]
+    assert bytes_of(parts[0].merge(parts[1])) == bytes_of(bw.fit(columns, "class", model=model, **declared))

@@ -136,7 +136,7 @@ class Grouped(Generic[S]):
         return Grouped.of(self.labels, self.part.zero(), self.declared)
 
     def merge(self, other: Grouped[S]) -> Grouped[S]:
-        declared = self.declared if self.declared == other.declared else self.declared.union(other.declared)
+        declared = self.declared.declared_with(other.declared)
         labels = self._and(other, declared)
         return Grouped(labels, self._over(labels).merge(other._over(labels)), declared)
 

@@ -125,7 +125,7 @@ class ColumnLevels:
         form_of = np.empty(len(self.names), dtype=np.int64)
         for mine, theirs, columns in self.pairs(other):
             form_of[columns] = len(forms)
-            forms.append((mine[0].union(theirs[0]), mine[1].union(theirs[1])))
+            forms.append((mine[0].union(theirs[0]), mine[1].declared_with(theirs[1])))
         return ColumnLevels.of_forms(self.names, forms, form_of)
 
     def moved(self, table: Table, other: ColumnLevels) -> Table:

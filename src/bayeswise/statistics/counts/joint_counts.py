@@ -105,7 +105,7 @@ class JointCounts(Additive):
 
     def merge(self, other: JointCounts) -> JointCounts:
         levels = tuple(mine.union(theirs) for mine, theirs in zip(self.levels, other.levels, strict=True))
-        declared = tuple(mine.union(theirs) for mine, theirs in zip(self.declared, other.declared, strict=True))
+        declared = tuple(mine.declared_with(theirs) for mine, theirs in zip(self.declared, other.declared, strict=True))
         weight = self._weight_over(levels) + other._weight_over(levels)
         return JointCounts(levels, weight, self.incomplete + other.incomplete, declared)
 

@@ -113,7 +113,7 @@ class Counts(Additive):
     def merge(self, other: Counts) -> Counts:
         levels = self.levels.union(other.levels)
         weight = self._weight_over(levels) + other._weight_over(levels)
-        return Counts(levels, weight, self.missing + other.missing, self.declared.union(other.declared))
+        return Counts(levels, weight, self.missing + other.missing, self.declared.declared_with(other.declared))
 
     def subtract(self, other: Counts) -> Counts:
         levels = self.levels.union(other.levels)

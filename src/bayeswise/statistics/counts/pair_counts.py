@@ -110,7 +110,7 @@ class PairCounts(Additive):
 
     def merge(self, other: PairCounts) -> PairCounts:
         levels = tuple(mine.union(theirs) for mine, theirs in zip(self.levels, other.levels, strict=True))
-        declared = tuple(mine.union(theirs) for mine, theirs in zip(self.declared, other.declared, strict=True))
+        declared = tuple(mine.declared_with(theirs) for mine, theirs in zip(self.declared, other.declared, strict=True))
         refuse_too_large(self.rows.shape[0], sum(len(vocabulary) + 1 for vocabulary in levels))
         weight = _moved(self.weight, self.levels, levels) + _moved(other.weight, other.levels, levels)
         return PairCounts(levels, weight, self.rows + other.rows, declared)

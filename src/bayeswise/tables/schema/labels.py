@@ -202,6 +202,14 @@ class Vocabulary(Sequence[Label]):
             return self
         return Vocabulary.of((*self.labels, *other.labels))
 
+    def declared_with(self, other: Vocabulary) -> Vocabulary:
+        """What either declares: in the order of both where that is the same, else in canonical order.
+
+        >>> Vocabulary(["low", "high"]).declared_with(Vocabulary(["low", "high"]))
+        Vocabulary('low', 'high')
+        """
+        return self if self == other else self.union(other)
+
     def _has_all(self, other: Vocabulary) -> bool:
         if _are_plain(self.types | other.types):
             return self.codes_by_value.keys() >= set(other.labels)
