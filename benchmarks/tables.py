@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from bayeswise.engines import Request, Summary, summarise
-from bayeswise.engines.passes import StatisticsPass, foresee_near
+from bayeswise.engines.one_pass import foresee_near
+from bayeswise.engines.passes import StatisticsPass
 from bayeswise.foundation.threads import limit_threads
 from bayeswise.statistics import Moments
 from bayeswise.tables.encoding.encoder import BATCH_ROWS, Encoder

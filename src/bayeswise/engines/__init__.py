@@ -3,6 +3,7 @@
 request.py         what a model needs of rows, united by `|`
 local.py           the local sweep, in ranges of rows on threads
 passes.py          the same by one pass over any table, merged in any order
+one_pass.py        the profile of a table and the statistics of its schema by one pass, which threads share
 dask.py            Dask: one task for each partition, answers merged in a tree
 spark.py           Spark: Arrow batches in, answers out, merged on the executors
 spark_batches.py   how rows of Spark come to Python: the size and the form of Arrow batches

@@ -143,11 +143,11 @@ def learned(table: Any, target: str, *, model: str, threads: int | None = None, 
         source: Any = spread(table) or (long_file(table) if overrides.get("schema") is None else None)
         quietly = {name: value for name, value in overrides.items() if name != "progress"}
         if isinstance(source, NearSource):
-            from bayeswise.engines.passes import foresee_near
+            from bayeswise.engines.one_pass import foresee_near
 
             source = foresee_near(source, lambda rows: learner(rows, target, **quietly), overrides.get("progress"))
         elif source is not None:
-            from bayeswise.engines.passes import foresee
+            from bayeswise.engines.one_pass import foresee
 
             foresee(source, lambda rows: learner(rows, target, **quietly))
         answer: tuple[Any, Report] = learner(table if source is None else source, target, **overrides)

@@ -1,4 +1,5 @@
-"""A long text file is read once for its profile and statistics; the model, or the error, is that of two passes."""
+"""A long text file is read once for its profile and statistics, by any number of threads; the model, or the error, is
+that of two passes."""
 
 from __future__ import annotations
 
@@ -59,11 +60,12 @@ def sweeps(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def both(path: Path, monkeypatch: pytest.MonkeyPatch, **settings: Any) -> tuple[Any, Any]:
-    found = []
-    for least in (0, 1 << 60):
-        monkeypatch.setattr(opening, "LONG_TEXT", least)
-        found.append(outcome(path, **settings))
-    return found[0], found[1]
+    """By one pass and by two."""
+    monkeypatch.setattr(opening, "LONG_TEXT", 0)
+    by_one, by_four = (outcome(path, threads=threads, **settings) for threads in (1, 4))
+    assert by_one == by_four
+    monkeypatch.setattr(opening, "LONG_TEXT", 1 << 60)
+    return by_one, outcome(path, **settings)
 
 
 def written(path: Path, columns: dict[str, list[str]]) -> Path:
@@ -136,3 +138,39 @@ def test_overridden_columns_are_as_by_two_passes(
     ):
         one, two = both(path, monkeypatch, model="naive-bayes", **settings)
         assert one == two, settings
+
+
+def test_threads_take_pieces_in_turn_and_name_their_rows(tmp_path: Path, sweeps: list[str]) -> None:
+    path = written(tmp_path / "rows.csv", {"row": [str(k) for k in range(N_ROWS)], "long": ["x" * 50] * N_ROWS})
+    source = csv.CsvSource(path)
+    turns = source.in_turns(["row"])
+    one, other = turns.chunks(), turns.chunks()
+    taken = [next(chunks) for chunks in (one, other, one, other)]
+    taken += [*one, *other]
+    assert len(taken) > 1 and sum(chunk.n_rows for chunk in taken) == source.n_rows == N_ROWS
+    for chunk in taken:
+        assert chunk.numbers("row")[0].tolist() == list(range(chunk.first_row, chunk.first_row + chunk.n_rows))
+
+
+def test_no_thread_takes_another_piece_of_a_sweep_that_is_given_up(tmp_path: Path, sweeps: list[str]) -> None:
+    path = written(tmp_path / "rows.csv", {"row": [str(k) for k in range(N_ROWS)], "long": ["x" * 50] * N_ROWS})
+    source = csv.CsvSource(path)
+    turns = source.in_turns(["row"])
+    chunks = turns.chunks()
+    next(chunks)
+    turns.stop()
+    assert list(chunks) == [] and source.n_rows is None
+
+
+def test_an_interrupt_of_one_thread_ends_the_pass(
+    tmp_path: Path, sweeps: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = written(tmp_path / "rows.csv", {"u": [f"{k % 90}.5" for k in range(N_ROWS)], "y": labels()})
+    monkeypatch.setattr(opening, "LONG_TEXT", 0)
+
+    def interrupt(rows: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        bw.fit(path, "y", model="naive-bayes", progress=interrupt, threads=4)
+    assert len(sweeps) == 2  # the first rows, then those that were begun

@@ -225,16 +225,17 @@ class SeenChunks:
     """What a pass for profiles has seen of a partition so far.
 
     Texts are plain numbers if all are numbers without leading zeros, and flags if all are the integers 0 and 1. A
-    column of a text file whose first cells are not plain numbers is not read as numbers any longer.
+    column of a text file whose first cells are not plain numbers is not read as numbers any longer. What these cells
+    show may be known `already`.
     """
 
-    def __init__(self, work: ProfilePass, source: Source) -> None:
-        self._source, self._names = source, work.maybe_plain
+    def __init__(self, work: ProfilePass, source: Source, already: SpreadProfile | None = None) -> None:
+        self._source, self._names = source, work.maybe_plain if already is None else already.names
         self._extremes = no_extremes(len(self._names))
         self._flags = np.ones(len(self._names), dtype=np.bool_)
         self._spelling = np.zeros(len(self._names), dtype=np.int64)
-        self._profilers = {name: work.profiler() for name in work.columns}
-        self._is_first = True
+        self._profilers = {name: work.profiler() for name in (work.columns if already is None else already.states)}
+        self._is_first = already is None
 
     def see(self, chunk: Chunk) -> None:
         if self._names:

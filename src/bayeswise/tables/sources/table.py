@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import islice, pairwise, repeat
 from typing import Protocol, TypeAlias, TypeVar
@@ -83,6 +83,8 @@ class TableSource(ABC):
     null_words: tuple[str, ...] = ()
     n_rows: int | None = None
     chunk_rows = CHUNK_ROWS
+    for_many = False
+    """Whether pieces come from one thread so fast that others can be busy with what is in them."""
 
     def __init__(self, description: str, columns: Sequence[RawColumn]) -> None:
         self.description = description
@@ -111,19 +113,55 @@ class TableSource(ABC):
         return {}
 
     def chunks(self, columns: Sequence[str]) -> Iterator[TableChunk]:
-        indices = list(dict.fromkeys(self.positions(columns))) or [0]
-        sweep = Sweep(self, indices)
-        first_row = 0
-        for piece in self.pieces(indices):
-            for begin in range(0, piece.n_rows, self.chunk_rows):
-                n_rows = min(self.chunk_rows, piece.n_rows - begin)
-                yield TableChunk(sweep, piece, begin, n_rows, first_row + begin)
-            first_row += piece.n_rows
-        self.n_rows = first_row
+        return self.in_turns(columns).chunks()
+
+    def in_turns(self, columns: Sequence[str]) -> Turns:
+        """One sweep by several threads."""
+        return Turns(self, list(dict.fromkeys(self.positions(columns))) or [0])
 
     def first_chunk(self, columns: Sequence[str]) -> Iterator[TableChunk]:
         """The first of the chunks, if there is one, and no row that comes after it."""
         return islice(self.chunks(columns), 1)
+
+
+class Turns:
+    """One sweep over a table of which several threads take pieces in turn, each for chunks of its own."""
+
+    def __init__(self, source: TableSource, indices: Sequence[int]) -> None:
+        self._source = source
+        self._indices = indices
+        self._lock = threading.Lock()
+        self._pieces: Iterator[Piece] = source.pieces(indices)
+        self._first_row = 0
+        self._is_over = False
+
+    def chunks(self) -> Iterator[TableChunk]:
+        """Those of the pieces that this thread comes to take; it numbers levels as it meets them."""
+        sweep = Sweep(self._source, self._indices)
+        while (taken := self._next()) is not None:
+            piece, first_row = taken
+            for begin in range(0, piece.n_rows, self._source.chunk_rows):
+                n_rows = min(self._source.chunk_rows, piece.n_rows - begin)
+                yield TableChunk(sweep, piece, begin, n_rows, first_row + begin)
+
+    def _next(self) -> tuple[Piece, int] | None:
+        """A piece and its first row."""
+        with self._lock:
+            if self._is_over:
+                return None
+            piece, first_row = next(self._pieces, None), self._first_row
+            if piece is None:
+                self._is_over, self._source.n_rows = True, first_row
+                return None
+            self._first_row += piece.n_rows
+            return piece, first_row
+
+    def stop(self) -> None:
+        """No thread gets another piece."""
+        with self._lock:
+            self._is_over = True
+            if isinstance(self._pieces, Generator):
+                self._pieces.close()
 
 
 class Sweep:

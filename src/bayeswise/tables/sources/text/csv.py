@@ -52,6 +52,7 @@ class CsvSource(TableSource):
     """A delimited text file; every cell is text."""
 
     textual = True
+    for_many = True
 
     def __init__(
         self,
@@ -221,6 +222,7 @@ class PipedCsvSource(CsvSource):
     """Delimited text that can be swept once; its dialect and names are those of its beginning."""
 
     n_bytes = 0
+    for_many = False
 
     def __init__(self, stream: Piped, path: Path, **options: Any) -> None:
         self._stream = stream
