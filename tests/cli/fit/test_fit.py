@@ -14,6 +14,8 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.models.files import bytes_of
+from bayeswise.tables.sources import opening
+from bayeswise.tables.sources.text.csv import CsvSource
 
 Command = Callable[..., SimpleNamespace]
 Write = Callable[..., Path]
@@ -34,6 +36,26 @@ def learned(command: Command, *words: object) -> dict[str, Any]:
 
 
 # -- what comes out -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("beside", [[], ["--threads", "1"], ["--like"]])
+def test_a_long_file_is_read_once(
+    beside: list[str], bayeswise: Command, golf: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """And so it is by Python, which gives the same bytes; a model like another one needs no first rows."""
+    sweeps: list[str] = []
+    pieces = CsvSource.pieces
+    monkeypatch.setattr(opening, "LONG_TEXT", 0)
+    monkeypatch.setattr(CsvSource, "pieces", lambda self, columns: sweeps.append("all") or pieces(self, columns))
+    monkeypatch.setenv("BAYESWISE_PROGRESS", "json")
+    bw.fit(golf, "play", model="naive-bayes").save(tmp_path / "like")
+    sweeps.clear()
+    like = beside == ["--like"]
+    words = ["--like", tmp_path / "like"] if like else ["-t", "play", "--model", "naive-bayes"]
+    answer = bayeswise("fit", golf, *words, *([] if like else beside), "-o", tmp_path / "m")
+    assert answer.code == 0 and len(sweeps) == (1 if like else 2), answer.err
+    assert json.loads(next(line for line in answer.err.splitlines() if line.startswith('{"progress"')))["done"] == 14
+    assert (tmp_path / "m").read_bytes() == (tmp_path / "like").read_bytes()
 
 
 def test_the_model_is_the_one_that_python_learns(bayeswise: Command, golf: Path, tmp_path: Path) -> None:

@@ -46,10 +46,17 @@ class FitRequest:
     kinds: Kinds
     typed: dict[str, Any]  # the options that are settings, by name
 
-    def learned(self, source: Source, target: str, show: Callable[[str], None] | None = None) -> tuple[Any, Report]:
+    def learned(
+        self,
+        source: Source,
+        target: str,
+        show: Callable[[str], None] | None = None,
+        *,
+        progress: Callable[[int], None] | None = None,
+    ) -> tuple[Any, Report]:
         """The model of a table, and its report; why a family was selected is printed on stderr.
 
-        `show` is called with the name of each candidate of an auto model.
+        `show` is called with the name of each candidate of an auto model, `progress` with the rows of each batch.
 
         The prior of the classes is put in place when these are known; only the search for a graph needs it before.
         """
@@ -57,6 +64,7 @@ class FitRequest:
         shares = given.pop("class_prior", None)
         check_prior(shares or ())
         given |= {"announce": show} if self.kind.name == "auto" else {}
+        given |= {"progress": progress} if progress is not None else {}
         if given.get("families") == "select":
             given = _selected(source, target, given)
         model, report = learned(source, target, model=self.kind.name, **given)

@@ -130,6 +130,7 @@ def run(
     """
     from bayeswise.cli.options.fitting import FitRequest, chosen_kind, facts_of
     from bayeswise.models.fitting import learned_like, with_calibration
+    from bayeswise.tables.sources.opening import long_file
 
     model_like = None if like is None else reading.load_for("fit --like", like)
     target, kinds = decision_option.target_and_kinds(decision, target, kinds)
@@ -146,10 +147,16 @@ def run(
     calibrate = None if by_itself else request.typed.pop("calibrate", None)
     with Bar("learning") as bar, engine.opened(files) as spread:
         opened: Any = spread or reader.open(files, like=model_like and model_like.schema)
-        source: Any = spread or reading.Watched(opened, bar)
+        once = spread is not None or (
+            model_like is None and long_file(opened) is not None
+        )  # by a pass that has threads
+        source: Any = opened if once else reading.Watched(opened, bar)
         with reported_warnings():
             if model_like is None:
-                model, report = request.learned(source, target, lambda name: bar.rename(f"learning {name}"))
+                learning = bar.advance if once and spread is None else None
+                model, report = request.learned(
+                    source, target, lambda name: bar.rename(f"learning {name}"), progress=learning
+                )
             else:
                 model, report = learned_like(model_like, source)
             model = with_calibration(model, opened, calibrate, model_like)
