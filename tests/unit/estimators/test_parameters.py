@@ -57,6 +57,8 @@ def test_every_parameter_has_a_declared_default_and_a_line_of_help(kind: Any) ->
         (bw.LinearRegression, "freedom", "df", 3.0),
         (bw.LogisticRegression, "freedom", "df", 3.0),
         (bw.LogisticRegression, "moderated", "marginalize", True),
+        (bw.LogisticRegression, "tolerance", "tol", 1e-6),
+        (bw.LogisticRegression, "most_iterations", "max_iter", 150),
         (bw.GaussianBayes, "divisor", "variance_divisor", "n-1"),
         (bw.NetworkClassifier, "strength", "smoothing", 2.0),
     ],

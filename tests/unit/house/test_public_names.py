@@ -7,6 +7,7 @@ import pkgutil
 import subprocess
 import sys
 import tomllib
+from collections.abc import Iterable
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -14,9 +15,58 @@ from types import ModuleType
 import pytest
 
 import bayeswise
+from bayeswise.cli.options.settings import earlier_options
+from bayeswise.models import registry
 from tests.paths import ROOT
 
 OPTIONAL = ("pandas", "polars", "pyarrow", "matplotlib", "python_calamine")
+
+# The names that scripts rely on, written out: a name that disappears or is renamed fails a test.
+NAMES = """
+    ActiveLearner AutoClassifier AveragedNaiveBayes BayeswiseError BeliefNetwork CheckFailed ClassDensities ClassPlane
+    ConceptClassifier Costs DataError DecisionMaker DescriptionLengthTree DynamicNetwork FitError GaussianBayes
+    HypothesisSpace InfluenceDiagram JointTable LinearRegression LogisticRegression MEstimate MixedNetwork NaiveBayes
+    NetworkClassifier NotMergedError UsageError __version__ average bayes compare_twins decide evaluate
+    expected_cost_scorer explain_action families fit learning_curves limit_threads load rows_to_ask
+"""
+FAMILY_NAMES = """
+    BeliefHistory Bernoulli Beta BetaParameters BetaPrior Binomial Categorical CategoricalParameters Chance Dirichlet
+    Estimate Exponential ExponentialForm ExponentialParameters Family Gamma GammaParameters GammaPrior Geometric Laplace
+    LaplaceParameters Likelihood LogNormal LogNormalParameters Multinomial MultivariateNormal
+    MultivariateNormalParameters NaturalForm Normal NormalInverseGamma NormalInverseWishart NormalMean NormalParameters
+    NormalPrior Poisson PoissonParameters StudentT StudentTParameters distribution
+"""
+MODEL_NAMES = """
+    naive-bayes naive averaged averaged-naive-bayes gaussian gaussian-bayes logistic logistic-regression linear
+    linear-regression tan aode k-dependence markov-blanket tree description-length-tree auto
+"""
+# Each setting that has had another name: kind of model, earlier name, current name.
+RENAMED_SETTINGS = {
+    ("gaussian", "divisor", "variance_divisor"),
+    ("logistic", "freedom", "df"),
+    ("logistic", "intercept", "fit_intercept"),
+    ("logistic", "moderated", "marginalize"),
+    ("logistic", "tolerance", "tol"),
+    ("logistic", "most_iterations", "max_iter"),
+    ("linear", "freedom", "df"),
+    ("linear", "intercept", "fit_intercept"),
+    ("tan", "strength", "smoothing"),
+    ("aode", "strength", "smoothing"),
+    ("k-dependence", "strength", "smoothing"),
+    ("markov-blanket", "strength", "smoothing"),
+    ("markov-blanket", "criterion", "score"),
+}
+RENAMED_OPTIONS = {
+    ("--freedom", "--df"),
+    ("--divisor", "--variance-divisor"),
+    ("--moderated", "--marginalize"),
+    ("--tolerance", "--tol"),
+    ("--most-iterations", "--max-iter"),
+    ("--strength", "--smoothing"),
+    ("--criterion", "--score"),
+    ("--parents", "--max-parents"),
+    ("--bdeu", "--prior bdeu --smoothing"),
+}
 
 
 def loaded_by(script: str, packages: tuple[str, ...]) -> list[str]:
@@ -25,6 +75,50 @@ def loaded_by(script: str, packages: tuple[str, ...]) -> list[str]:
     answer = subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True)
     assert answer.returncode == 0, answer.stderr.splitlines()[-1]
     return answer.stdout.split()
+
+
+def compare(found: Iterable[object], kept: Iterable[object], what: str, where: str) -> None:
+    """Fail with what to do if a kept name is not found, or a new one is not kept."""
+    missing, added = (
+        sorted(set(map(str, kept)) - set(map(str, found))),
+        sorted(set(map(str, found)) - set(map(str, kept))),
+    )
+    assert not missing, f"scripts rely on {what} {', '.join(missing)}: keep the name, or an alias that warns"
+    assert not added, f"{what} {', '.join(added)}: new; add it to {where} in this file, so that it stays"
+
+
+def test_the_public_names_are_those_that_scripts_rely_on() -> None:
+    compare(bayeswise.__all__, NAMES.split(), "bayeswise names", "NAMES")
+
+
+def test_the_names_of_families_are_those_that_scripts_rely_on() -> None:
+    compare(bayeswise.families.__all__, FAMILY_NAMES.split(), "bayeswise.families names", "FAMILY_NAMES")
+
+
+def test_the_names_of_models_are_those_that_scripts_rely_on() -> None:
+    compare(registry.NAMES, MODEL_NAMES.split(), "model names", "MODEL_NAMES")
+
+
+def test_the_earlier_names_of_settings_are_those_that_scripts_rely_on() -> None:
+    found = {
+        (kind.name, each.earlier, name)
+        for kind in registry.MODELS
+        for name, each in kind.declared().items()
+        if each.earlier is not None
+    }
+    compare(found, RENAMED_SETTINGS, "earlier settings", "RENAMED_SETTINGS")
+
+
+def test_the_earlier_options_of_fit_are_those_that_scripts_rely_on() -> None:
+    compare(earlier_options([]).items(), RENAMED_OPTIONS, "earlier options", "RENAMED_OPTIONS")
+
+
+@pytest.mark.parametrize(
+    ("kept", "what"), [(["fit", "fitted"], "fitted: keep the name"), ([], "fit: new; add it to LIST")]
+)
+def test_a_name_that_disappears_or_appears_is_reported_in_a_sentence(kept: list[str], what: str) -> None:
+    with pytest.raises(AssertionError, match=what):
+        compare(["fit"], kept, "names", "LIST")
 
 
 @pytest.mark.parametrize("name", bayeswise.__all__)

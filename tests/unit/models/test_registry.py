@@ -129,9 +129,16 @@ def test_a_setting_of_no_model_is_refused_with_the_nearest_one() -> None:
     [
         ("linear", "freedom", "df", 3.0),
         ("linear", "intercept", "fit_intercept", False),
+        ("logistic", "freedom", "df", 3.0),
+        ("logistic", "intercept", "fit_intercept", False),
         ("logistic", "moderated", "marginalize", True),
+        ("logistic", "tolerance", "tol", 1e-6),
+        ("logistic", "most_iterations", "max_iter", 150),
         ("gaussian", "divisor", "variance_divisor", "n-1"),
         ("tan", "strength", "smoothing", 2.0),
+        ("aode", "strength", "smoothing", 2.0),
+        ("k-dependence", "strength", "smoothing", 2.0),
+        ("markov-blanket", "strength", "smoothing", 2.0),
         ("markov-blanket", "criterion", "score", "aic"),
     ],
 )
