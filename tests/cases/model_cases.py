@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import cache
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 import bayeswise as bw
 from bayeswise.families import Binomial, NormalInverseWishart
+from bayeswise.models.regression.solving import wide
 from bayeswise.networks.learning.family_counts import FamilyCounts
 from tests.cases.network_cases import random_mixed_network, random_network
 
@@ -135,6 +137,30 @@ def _classifier(
     return lambda: (bw.fit(table, target, model=model, **settings), table)
 
 
+def interactions(n_rows: int) -> Table:
+    """Three numbers that say nothing about the class one by one or in pairs, and a category that says nothing."""
+    generator = np.random.default_rng(0)
+    x = generator.integers(0, 4, (n_rows, 3))
+    table: Table = {f"x{column}": x[:, column].tolist() for column in range(3)}
+    table["colour"] = generator.choice(["red", "green", "blue"], n_rows).tolist()
+    table["class"] = [("even", "odd")[odd] for odd in ((x > 1).sum(axis=1) % 2).tolist()]
+    return table
+
+
+def _auto(n_rows: int) -> Callable[[], tuple[Any, Table]]:
+    kinds = dict.fromkeys(("x0", "x1", "x2"), "number")
+    return _classifier(interactions(n_rows), model="auto", kinds=kinds)
+
+
+def _wide() -> tuple[Any, Table]:
+    """Fewer rows than columns; where there are this few columns, moments would be kept instead."""
+    generator = np.random.default_rng(4)
+    table: Table = {f"x{column}": generator.normal(size=6).round(3).tolist() for column in range(9)}
+    table["price"] = generator.normal(size=6).round(3).tolist()
+    with mock.patch.object(wide, "FEWEST_TURNED", 0):
+        return bw.fit(table, "price", model="linear"), table
+
+
 def _family_counts() -> tuple[Any, Table]:
     network = random_network(3, n_nodes=4, zeros=0.0)
     rows = network.sample(30, seed=1)
@@ -193,6 +219,7 @@ MODELS: dict[str, Callable[[], tuple[Any, Table]]] = {
     "linear-laplace-prior": _linear(prior="laplace"),
     "linear-evidence": _linear(scale="evidence"),
     **{f"linear-{name}": _linear(likelihood=name) for name in ("student-t", "laplace", "poisson", "exponential")},
+    "linear-wide": _wide,
     "logistic": _classifier(counted(), model="logistic"),
     "logistic-moderated": _classifier(counted(), model="logistic", marginalize=True),
     "logistic-laplace": _classifier(counted(), model="logistic", prior="laplace"),
@@ -204,6 +231,8 @@ MODELS: dict[str, Callable[[], tuple[Any, Table]]] = {
     "markov-blanket": _network("markov-blanket"),
     "tree": _classifier(counted(), model="tree"),
     "tree-missing": _classifier(without(a_table(n_rows=30), "price"), model="tree", code="exceptions", max_depth=3),
+    "auto": _auto(80),  # naive Bayes, averaged, crossed columns and networks
+    "auto-trees": _auto(100),
     "belief-network": lambda: (random_network(5, n_nodes=4), {}),
     "mixed-network": lambda: (random_mixed_network(3, n_states=2, n_numbers=3), {}),
     "family-counts": _family_counts,

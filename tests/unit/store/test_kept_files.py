@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import bayeswise as bw
-from bayeswise.models.files import bytes_of
+from bayeswise.models import registry
+from bayeswise.models.files import CALIBRATED, Kinds, bytes_of, inner_of
 from bayeswise.store.file import FORMAT, describe
 from tests.unit.store.files.make_files import CASES, FILES, answers_of
 
@@ -38,6 +39,18 @@ def test_a_file_of_an_earlier_version_is_the_same_model_when_it_is_saved_today(n
 
 
 def test_there_is_a_file_of_every_kind_of_model() -> None:
+    kinds = {describe(path)["kind"].removeprefix(CALIBRATED) for path in FILES.glob("*.bayeswise")}
+    assert kinds == set(Kinds()), f"add a model of {set(Kinds()) - kinds} to tests/cases/model_cases.py"
+
+
+@pytest.mark.parametrize("kind", registry.MODELS, ids=lambda kind: kind.name)
+def test_there_is_a_file_of_each_model_that_fit_learns(kind: registry.ModelKind) -> None:
+    found = [inner_of(bw.load(path)) for path in FILES.glob("*.bayeswise") if describe(path)["kind"] in kind.files]
+    structures = {getattr(model.settings, "structure", kind.name) for model in found}  # of networks
+    assert kind.name in structures, f"add a model of {kind.name} to tests/cases/model_cases.py"
+
+
+def test_the_answers_that_are_kept_are_those_of_the_files() -> None:
     assert set(KEPT) == set(CASES) == {path.stem for path in FILES.glob("*.bayeswise")}
 
 
