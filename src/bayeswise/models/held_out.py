@@ -227,10 +227,8 @@ def _rows(states: tuple[Label, ...], truth: IntArray, weights: FloatArray, kept:
 def _of_classes(batch: Batch, model: Any) -> Batch:
     """An encoded batch in the codes of a model: its levels and its classes."""
     known = Vocabulary(model.classes)
-    found = batch.group_labels.positions_in(known)
-    positions = np.append(np.where(found < 0, UNSEEN, found), [UNSEEN, MISSING])  # for the codes -2 and -1
     recoded: Batch = model.recoded(batch)
-    return replace(recoded, groups=positions[batch.groups].astype(np.int32), group_labels=known)
+    return replace(recoded, groups=batch.groups_in(known), group_labels=known)
 
 
 def _refuse_unlearned(model: Any, batches: list[Batch]) -> None:

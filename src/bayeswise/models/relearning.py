@@ -171,8 +171,8 @@ def _refuse_other_classes(model: Any, batches: Sequence[Batch]) -> None:
         if batch.groups is None:
             continue
         mass = batch.row_weights
-        codes = batch.group_labels.positions_in(Vocabulary(model.classes))[batch.groups]
-        known = (batch.groups >= 0) & (codes >= 0)
+        codes = batch.groups_in(Vocabulary(model.classes))
+        known = codes >= 0
         whole = known & (batch.codes >= 0).all(axis=1) & ~np.isnan(batch.values).any(axis=1)
         found += np.bincount(codes[known], mass[known], minlength=len(found))
         complete += np.bincount(codes[whole], mass[whole], minlength=len(found))

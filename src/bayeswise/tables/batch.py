@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import field, replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import numpy as np
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError
-from bayeswise.tables.schema.labels import Vocabulary
+from bayeswise.tables.schema.labels import Label, Vocabulary
 
 MISSING = -1
 UNSEEN = -2
@@ -43,10 +43,16 @@ class TextBlock:
         return TextBlock(vstack([part.counts for part in parts], format="csr"), parts[0].vocabulary)
 
     def recode(self, vocabulary: Vocabulary) -> TextBlock:
-        """The counts of the words of another vocabulary."""
+        """The counts of the words of another vocabulary: 0 for those that this one does not have."""
         if vocabulary == self.vocabulary:
             return self
-        return TextBlock(self.counts[:, vocabulary.positions_in(self.vocabulary)], vocabulary)
+        from scipy.sparse import csr_array
+
+        cells = self.counts.tocoo()
+        words = self.vocabulary.positions_in(vocabulary)[cells.col]
+        known = words >= 0
+        shape = (cells.shape[0], len(vocabulary))
+        return TextBlock(csr_array((cells.data[known], (cells.row[known], words[known])), shape=shape), vocabulary)
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,10 +144,13 @@ class Batch:
             return self
         codes = np.empty(self.codes.shape, dtype=np.int32)
         for column, (mine, theirs, absent) in enumerate(zip(self.vocabularies, known, instead, strict=True)):
-            positions = mine.positions_in(theirs)
-            table = np.append(np.where(positions < 0, absent, positions), [absent, MISSING])  # codes -2 and -1
-            codes[:, column] = table[self.codes[:, column]]
+            codes[:, column] = _recoded(self.codes[:, column], mine, theirs, absent)
         return replace(self, codes=codes, vocabularies=known)
+
+    def groups_in(self, classes: Vocabulary) -> CodeArray:
+        """(n_rows,) the class of each row as its position in another vocabulary; UNSEEN where that does not have it."""
+        assert self.groups is not None
+        return _recoded(self.groups, self.group_labels, classes, UNSEEN)
 
     def with_target(self) -> Batch:
         """The rows whose target is known."""
@@ -170,6 +179,34 @@ class Batch:
             first_row=0,
             kept=np.concatenate(places),
         )
+
+
+def shown_classes(batches: Iterable[Batch], declared: Vocabulary) -> Vocabulary:
+    """The classes that rows have, the declared ones among them first.
+
+    >>> batch = Batch(2, np.zeros((2, 0)), np.zeros((2, 0)), groups=np.array([2, 0]), group_labels=Vocabulary("bca"))
+    >>> shown_classes([batch], Vocabulary("cb"))
+    Vocabulary('b', 'a')
+    """
+    return Vocabulary.in_order(
+        (each for batch in batches for each in _shown(batch.groups, batch.group_labels)), declared
+    )
+
+
+def shown_levels(batches: Iterable[Batch], column: int, declared: Vocabulary) -> Vocabulary:
+    """The levels of a column of codes that rows have, the declared ones among them first."""
+    shown = (_shown(batch.codes[:, column], batch.vocabularies[column]) for batch in batches)
+    return Vocabulary.in_order((level for levels in shown for level in levels), declared)
+
+
+def _shown(codes: Any, labels: Vocabulary) -> list[Label]:
+    return [labels[code] for code in np.flatnonzero(np.bincount(codes - UNSEEN)[-UNSEEN:]).tolist()]
+
+
+def _recoded(codes: CodeArray, mine: Vocabulary, theirs: Vocabulary, absent: int) -> CodeArray:
+    positions = mine.positions_in(theirs)
+    table = np.append(np.where(positions < 0, absent, positions), [absent, MISSING])  # of codes -2 and -1
+    return np.asarray(table.astype(np.int32)[codes])
 
 
 def _joined(arrays: list[Any]) -> Any:

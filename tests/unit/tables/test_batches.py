@@ -24,6 +24,12 @@ def test_texts_of_one_vocabulary_are_put_below_each_other() -> None:
     assert (both.n_rows, both.values.ravel().tolist(), np.asarray(both.groups).tolist()) == (3, [0, 0, 1], [0, 1, -1])
 
 
+def test_words_of_another_vocabulary_that_a_text_does_not_have_are_counted_0_times() -> None:
+    block = batch_of([[1, 5], [0, 7]]).texts[0].recode(Vocabulary(["a", "z"]))
+    assert block.counts.toarray().tolist() == [[1, 0], [0, 0]]
+    assert block.recode(Vocabulary(["y", "a"])).counts.toarray().tolist() == [[0, 1], [0, 0]]
+
+
 def test_rows_without_a_target_are_left_out_and_a_table_without_one_is_refused() -> None:
     assert batch_of([[0, 2], [3, 0]], [1, -1]).with_target().texts[0].counts.toarray().tolist() == [[0, 2]]
     with pytest.raises(FitError, match="no target"):

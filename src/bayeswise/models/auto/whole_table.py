@@ -15,7 +15,7 @@ import numpy as np
 from bayeswise.foundation.arrays import IntArray
 from bayeswise.foundation.errors import FitError
 from bayeswise.models.row_order import mixed_bits, odd_factors, row_hashes
-from bayeswise.tables.batch import Batch, TextBlock
+from bayeswise.tables.batch import Batch, shown_classes
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.schema import Schema
 
@@ -31,7 +31,7 @@ def gathered(batches: Sequence[Batch], schema: Schema, most: int | None = None) 
     if not parts:
         raise FitError(f"no row has a value in {schema.target_name!r}", fix="give rows that have one")
     labels = [Vocabulary.of([label for part in parts for label in part.vocabularies[k]]) for k in _columns(parts)]
-    classes = Vocabulary.in_order((label for part in parts for label in _seen_in(part)), schema.declared_classes)
+    classes = shown_classes(parts, schema.declared_classes)
     words = [Vocabulary.of([w for part in parts for w in part.texts[k].vocabulary]) for k in range(len(schema.texts))]
     parts = [_recoded(part, labels, classes, words) for part in parts]
     whole = replace(Batch.concat(parts), first_row=0, kept=None)
@@ -53,24 +53,9 @@ def _with_class(batch: Batch) -> Batch:
     return known if known.weights is None else known.take(np.flatnonzero(known.weights > 0.0))
 
 
-def _seen_in(batch: Batch) -> list[object]:
-    return [batch.group_labels[int(code)] for code in np.flatnonzero(np.bincount(np.asarray(batch.groups)))]
-
-
 def _recoded(part: Batch, labels: Sequence[Vocabulary], classes: Vocabulary, words: Sequence[Vocabulary]) -> Batch:
-    groups = part.group_labels.positions_in(classes)[np.asarray(part.groups)].astype(np.int32)
-    texts = tuple(_in_words(block, known) for block, known in zip(part.texts, words, strict=True))
-    return replace(part.recode(labels), groups=groups, group_labels=classes, texts=texts)
-
-
-def _in_words(block: TextBlock, words: Vocabulary) -> TextBlock:
-    """The same counts, a column for each word of a larger vocabulary."""
-    counts = block.counts.tocoo()
-    places = block.vocabulary.positions_in(words)
-    shape = (counts.shape[0], len(words))
-    from scipy.sparse import csr_array  # late: tables without text do not need it
-
-    return TextBlock(csr_array((counts.data, (counts.row, places[counts.col])), shape=shape), words)
+    texts = tuple(block.recode(known) for block, known in zip(part.texts, words, strict=True))
+    return replace(part.recode(labels), groups=part.groups_in(classes), group_labels=classes, texts=texts)
 
 
 def _hashes(batch: Batch) -> Any:

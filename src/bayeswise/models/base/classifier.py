@@ -324,7 +324,7 @@ class Classifier(ProbabilityModel):
         """(n_rows,) the class of each row of a batch, by its position; all must be known."""
         if batch.groups is None:
             raise FitError("the rows have no target", fix="give a table with the target column")
-        groups = batch.group_labels.positions_in(self.statistics.labels).astype(np.int32)[batch.groups]
+        groups = batch.groups_in(self.statistics.labels)
         if (groups < 0).any():
             raise NotMergedError("a row has a class that the model never learned", fix="leave out learned rows only")
         return groups

@@ -108,7 +108,7 @@ def _compared(
     weights = np.concatenate([each.row_weights for each in rows])
     lines = []
     for name, model in models.items():
-        own = np.concatenate([each.group_labels.positions_in(model.statistics.labels)[each.groups] for each in rows])
+        own = np.concatenate([each.groups_in(model.statistics.labels) for each in rows])
         costs = None if costs_of is None else costs_of(model.classes)
         relearns = bool(model.selected_by_rows) and _are_all_rows(model, weights) and len(own) > 1
         figures = _figures(_log_posteriors(model, rows, own, relearns), own, weights, costs)

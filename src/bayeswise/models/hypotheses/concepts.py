@@ -289,7 +289,7 @@ def concept_of(
     _refuse_wildcards(schema.categories, order)
     codes = np.concatenate([part.recode(order).codes for part in parts]).astype(np.int64)
     known = Vocabulary.of(label for part in parts for label in part.group_labels)
-    groups = np.concatenate([part.group_labels.positions_in(known)[part.groups] for part in parts])
+    groups = np.concatenate([part.groups_in(known) for part in parts])
     weights = None if parts[0].weights is None else np.concatenate([np.asarray(p.weights) for p in parts])
     classes = known.labels
     chosen = classes[find_state(positive, classes)] if positive is not None else _positive_of(classes)

@@ -24,7 +24,7 @@ from bayeswise.models.regression.solving.logistic_fit import (
 from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.settings.regression import LogisticSettings
 from bayeswise.statistics.protocol import Weights
-from bayeswise.tables.batch import Batch
+from bayeswise.tables.batch import Batch, shown_classes, shown_levels
 from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.partitions import SpreadSource
 from bayeswise.tables.schema.labels import Vocabulary
@@ -85,14 +85,9 @@ def logistic_of_batches(
     batches: Sequence[Batch], schema: Schema, settings: LogisticSettings, *, only_weights: bool = False
 ) -> LogisticModel:
     """Logistic regression of encoded rows; `only_weights` without what is known about them."""
-    classes = Vocabulary.in_order((label for batch in batches for label in _seen_in(batch)), schema.declared_classes)
-    codes = np.concatenate([batch.group_labels.positions_in(classes)[batch.groups] for batch in batches])
-    return fitted_logistic(schema, batches, codes.astype(np.int32), classes, settings, only_weights=only_weights)
-
-
-def _seen_in(batch: Batch) -> list[Any]:
-    assert batch.groups is not None
-    return [batch.group_labels[int(code)] for code in np.flatnonzero(np.bincount(batch.groups))]
+    classes = shown_classes(batches, schema.declared_classes)
+    codes = np.concatenate([batch.groups_in(classes) for batch in batches])
+    return fitted_logistic(schema, batches, codes, classes, settings, only_weights=only_weights)
 
 
 def fitted_logistic(
@@ -127,20 +122,12 @@ def fitted_logistic(
 
 def relearned_logistic(model: LogisticModel, batches: Sequence[Batch]) -> LogisticModel:
     """The regression of encoded rows under the schema and settings of a model; levels are those of these rows."""
-    shown = [
-        Vocabulary.of([level for batch in batches for level in _levels_in(batch, c)])
-        for c in range(len(model.schema.categories))
-    ]
+    shown = [shown_levels(batches, c, Vocabulary()) for c in range(len(model.schema.categories))]
     rows = [batch.recode(shown) for batch in batches]
-    codes = [batch.group_labels.positions_in(model.labels)[batch.groups] for batch in batches]
-    found = fitted_logistic(model.schema, rows, np.concatenate(codes).astype(np.int32), model.labels, model.settings)
+    codes = np.concatenate([batch.groups_in(model.labels) for batch in batches])
+    found = fitted_logistic(model.schema, rows, codes, model.labels, model.settings)
     warn_unfinished(found.certificate)
     return found
-
-
-def _levels_in(batch: Batch, category: int) -> list[Any]:
-    codes = np.unique(batch.codes[:, category])
-    return [batch.vocabularies[category][int(code)] for code in codes[codes >= 0]]
 
 
 def fitted_sparse_logistic(

@@ -23,7 +23,7 @@ from bayeswise.models.description_length.tree import PrunedTree, leaf_bits
 from bayeswise.models.from_table import Progress, check_declared, divided, encoded_rows, no_rows, schema_for
 from bayeswise.models.settings.tree import TreeSettings
 from bayeswise.models.tree.model import TreeModel
-from bayeswise.tables.batch import Batch
+from bayeswise.tables.batch import Batch, shown_classes, shown_levels
 from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.labels import Vocabulary
 from bayeswise.tables.schema.notes import keep
@@ -70,28 +70,16 @@ def grown_from(
 def of_batches(batches: Sequence[Batch], schema: Schema, settings: TreeSettings) -> TreeModel:
     """The tree of encoded rows; levels and classes are those that they have, in canonical order or as declared."""
     rows = [batch.with_target() for batch in batches]
-    levels = tuple(
-        Vocabulary.in_order(
-            (label for batch in rows for label in _shown(batch.codes[:, c], batch.vocabularies[c])),
-            schema[name].levels or Vocabulary(),
-        )
-        for c, name in enumerate(schema.categories)
-    )
-    labels = [label for batch in rows for label in _shown(batch.groups, batch.group_labels)]
-    ordered = Vocabulary.in_order(labels, schema.declared_classes)
-    classes = Vocabulary([label for label in ordered if label in set(labels)])
+    declared = (schema[name].levels or Vocabulary() for name in schema.categories)
+    levels = tuple(shown_levels(rows, c, known) for c, known in enumerate(declared))
+    classes = shown_classes(rows, schema.declared_classes)
     values = np.concatenate([batch.values for batch in rows])
     codes = np.concatenate([batch.recode(levels).codes for batch in rows])
-    groups = np.concatenate([batch.group_labels.positions_in(classes)[batch.groups] for batch in rows])
+    groups = np.concatenate([batch.groups_in(classes) for batch in rows])
     weights = np.concatenate([batch.row_weights for batch in rows])
     model = _grown(schema, settings, levels, classes, values, codes, groups, weights)
     model.check_prior()
     return model
-
-
-def _shown(codes: Any, vocabulary: Vocabulary) -> list[Any]:
-    found = np.unique(codes)
-    return [vocabulary[int(code)] for code in found[found >= 0]]
 
 
 def _grown(
