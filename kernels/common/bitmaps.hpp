@@ -29,12 +29,12 @@ inline void pack(const Slot* slots, int64_t n_words, int64_t n_slots, uint64_t* 
 template <>
 inline void pack(const uint8_t* slots, int64_t n_words, int64_t n_slots, uint64_t* maps, int64_t stride) {
     for (int64_t s = 0; s < n_slots; ++s) {
-        const __m128i wanted = _mm_set1_epi8(static_cast<char>(s));
+        const __m128i expected = _mm_set1_epi8(static_cast<char>(s));
         for (int64_t w = 0; w < n_words; ++w) {
             uint64_t word = 0;
             for (int part = 0; part < 4; ++part) {
                 const auto* at = reinterpret_cast<const __m128i*>(slots + w * kWordBits + 16 * part);
-                const int equal = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(at), wanted));
+                const int equal = _mm_movemask_epi8(_mm_cmpeq_epi8(_mm_loadu_si128(at), expected));
                 word |= static_cast<uint64_t>(static_cast<uint32_t>(equal)) << (16 * part);
             }
             maps[s * stride + w] = word;

@@ -11,10 +11,10 @@ namespace bayeswise {
 // without the GIL; calls in between cost as much as a look at the clock.
 inline void check_interrupts() {
     using Clock = std::chrono::steady_clock;
-    thread_local Clock::time_point asked = Clock::now();
+    thread_local Clock::time_point checked = Clock::now();
     const Clock::time_point now = Clock::now();
-    if (now - asked < std::chrono::milliseconds(50)) return;
-    asked = now;
+    if (now - checked < std::chrono::milliseconds(50)) return;
+    checked = now;
     const nanobind::gil_scoped_acquire locked;
     if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
 }

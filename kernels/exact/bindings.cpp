@@ -1,4 +1,4 @@
-// Python faces of the exact kernels: they check shapes, release the GIL and hand digits over without a copy.
+// Python bindings of the exact kernels: they check shapes, release the GIL and hand digits over without a copy.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
@@ -27,8 +27,8 @@ using Weights = std::optional<nb::ndarray<const double, nb::ndim<1>, nb::device:
 using Sizes = nb::ndarray<const int64_t, nb::ndim<1>, nb::device::cpu>;
 
 template <class Array>
-bool holds(const Array& array, nb::dlpack::dtype wanted) {
-    return array.dtype() == wanted;
+bool holds(const Array& array, nb::dlpack::dtype expected) {
+    return array.dtype() == expected;
 }
 
 template <class T>
@@ -64,11 +64,11 @@ std::vector<int64_t> copy_sizes(const Sizes& sizes, const AnyMatrix& codes) {
 
 // Calls work(Matrix<T>) for the element type of the array, without the GIL.
 template <class T, class... Others, class Work>
-auto without_gil(const AnyMatrix& array, const char* wanted, Work work) {
+auto without_gil(const AnyMatrix& array, const char* expected, Work work) {
     if constexpr (sizeof...(Others) > 0) {
-        if (!holds(array, nb::dtype<T>())) return without_gil<Others...>(array, wanted, work);
+        if (!holds(array, nb::dtype<T>())) return without_gil<Others...>(array, expected, work);
     }
-    if (!holds(array, nb::dtype<T>())) throw nb::type_error(wanted);
+    if (!holds(array, nb::dtype<T>())) throw nb::type_error(expected);
     const nb::gil_scoped_release release;
     return work(view<T>(array));
 }

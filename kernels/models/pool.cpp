@@ -1,4 +1,4 @@
-// What is believed of the rows of a pool, kept up to date label by label.
+// The posteriors of the rows of a pool, updated label by label.
 //
 // Columns lie one behind the other here, so that a register holds the same column of several rows and a label, which
 // changes one class only, costs one sweep over the table; exponentials are computed in registers as well.

@@ -32,7 +32,7 @@ struct Part {
     std::vector<Digit> digits;  // the columns that it depends on
     bool has_root = false;
     bool keeps = false;
-    std::vector<double> log_evidence, posterior;  // by key; NaN: not asked for yet
+    std::vector<double> log_evidence, posterior;  // by key; NaN: not requested yet
 };
 
 class Batch {
@@ -117,29 +117,30 @@ private:
             else
                 part_of[c] = part_of[size_t(parent)];
         }
-        std::vector<std::vector<int>> asked(parts_.size());
+        std::vector<std::vector<int>> requested(parts_.size());
         for (size_t c = 0; c < n_cliques; ++c) {
             const size_t p = size_t(part_of[c]);
             parts_[p].cliques.push_back(int(c));
             parts_[p].has_root |= int(c) == tree_.root;
             for (const Use& use : tree_.cliques[c].uses)
-                for (const auto& fixed : use.fixed) asked[p].push_back(column_of[size_t(fixed.first)]);
-            for (const auto& finding : tree_.cliques[c].findings) asked[p].push_back(column_of[size_t(finding.first)]);
+                for (const auto& fixed : use.fixed) requested[p].push_back(column_of[size_t(fixed.first)]);
+            for (const auto& finding : tree_.cliques[c].findings)
+                requested[p].push_back(column_of[size_t(finding.first)]);
         }
         for (const Use& use : tree_.constants) {
             parts_.emplace_back();
             parts_.back().constant = &use;
-            asked.emplace_back();
-            for (const auto& fixed : use.fixed) asked.back().push_back(column_of[size_t(fixed.first)]);
+            requested.emplace_back();
+            for (const auto& fixed : use.fixed) requested.back().push_back(column_of[size_t(fixed.first)]);
         }
-        for (size_t p = 0; p < parts_.size(); ++p) settle(parts_[p], asked[p], n_rows);
+        for (size_t p = 0; p < parts_.size(); ++p) settle(parts_[p], requested[p], n_rows);
     }
 
-    void settle(Part& part, std::vector<int>& asked, size_t n_rows) {
-        std::sort(asked.begin(), asked.end());
-        asked.erase(std::unique(asked.begin(), asked.end()), asked.end());
+    void settle(Part& part, std::vector<int>& requested, size_t n_rows) {
+        std::sort(requested.begin(), requested.end());
+        requested.erase(std::unique(requested.begin(), requested.end()), requested.end());
         double n_keys = 1.0;
-        for (int column : asked) {
+        for (int column : requested) {
             if (column < 0) continue;  // a node of which no column tells
             const size_t node = size_t(columns_[size_t(column)]);
             const int64_t shift = observed_[node] ? 0 : 1;

@@ -1,4 +1,4 @@
-// Running a junction tree: messages up to the roots, and down again where every marginal is wanted.
+// Running a junction tree: messages up to the roots, and down again where every marginal is requested.
 #pragma once
 
 #include <cmath>

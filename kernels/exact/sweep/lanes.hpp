@@ -105,8 +105,8 @@ SWEEP_INLINE unsigned lanes_that_differ(Real a, Real b) { return _mm512_cmp_pd_m
 SWEEP_INLINE Real fill(double value) { return (Real)_mm256_set1_pd(value); }
 
 SWEEP_INLINE Real load_first(const double* from, int n) {
-    const __m256i wanted = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_set_epi64x(3, 2, 1, 0));
-    return (Real)_mm256_maskload_pd(from, wanted);
+    const __m256i selected = _mm256_cmpgt_epi64(_mm256_set1_epi64x(n), _mm256_set_epi64x(3, 2, 1, 0));
+    return (Real)_mm256_maskload_pd(from, selected);
 }
 
 SWEEP_INLINE Real multiply_add(Real a, Real b, Real c) { return (Real)_mm256_fmadd_pd(a, b, c); }

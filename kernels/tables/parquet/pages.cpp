@@ -352,8 +352,8 @@ void Pages::read_rows(const Header& header) {
     std::string_view values = page;
     page_.is_in_place = false;
     const std::size_t n_levels = likely_levels(header), n_cells = static_cast<std::size_t>(header.n_values) * 8;
-    const bool is_wanted = place_in_buffer_ && header.n_values == chunk_.n_values && header.encoding == kPlain;
-    if (chunk_.codec == Codec::snappy && header.is_packed && is_wanted && size == n_levels + n_cells) {
+    const bool goes_in_place = place_in_buffer_ && header.n_values == chunk_.n_values && header.encoding == kPlain;
+    if (chunk_.codec == Codec::snappy && header.is_packed && goes_in_place && size == n_levels + n_cells) {
         page_.buffer = place_buffer_;
         values = {place_in_buffer_ - n_levels, size};
         unpack_snappy(page, place_in_buffer_ - n_levels, size);
@@ -368,7 +368,7 @@ void Pages::read_rows(const Header& header) {
         expect_whole(header.level_encoding == kRunLength, "levels are written in a way that is not known");
         page_.levels = Hybrid(counted(values), 1);
     }
-    page_.is_in_place = is_wanted && values.data() == place_in_buffer_;
+    page_.is_in_place = goes_in_place && values.data() == place_in_buffer_;
     read_values(header, values);
 }
 

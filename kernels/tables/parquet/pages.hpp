@@ -30,7 +30,7 @@ private:
     std::vector<std::shared_ptr<Buffer>> kept_;
 };
 
-// An open file, read from wherever it is asked for.
+// An open file, read at any position.
 class Bytes {
 public:
     explicit Bytes(int descriptor) : descriptor_(descriptor) {}
@@ -71,7 +71,7 @@ private:
 // A page whose rows are read from front to back.
 struct Page {
     std::shared_ptr<Buffer> buffer;         // what the values lie in
-    bool is_in_place = false;               // where the reader of the column wanted them
+    bool is_in_place = false;               // whether the values lie where the reader of the column expects them
     std::shared_ptr<Buffer> levels_buffer;  // where they lie apart
     std::string_view values;                // unless they are codes
     int64_t n_rows = 0, row = 0;            // how many there are, and how many of them have been read

@@ -91,7 +91,7 @@ public:
         texts_of_ = nullptr;
     }
 
-    // Whether the next rows lie where begin() wanted them.
+    // Whether the next rows lie where begin() expects them.
     bool is_in_place(int64_t n_rows) {
         Page& page = pages_.current();
         return page.is_in_place && page.has_all(n_rows);
