@@ -204,6 +204,24 @@ def test_several_explanations_and_conflicts_are_printed(bayeswise: Command, file
     assert bayeswise("network", "conflict", file).code == 2
 
 
+@pytest.mark.parametrize(
+    "ignored", [["--method", "gibbs"], ["--joint"], ["--best"], ["cancer"]], ids=["method", "joint", "best", "nodes"]
+)
+def test_what_the_most_probable_explanations_would_ignore_is_refused(
+    bayeswise: Command, file: Path, ignored: list[str]
+) -> None:
+    refused = bayeswise("network", "query", file, *ignored, "--top", "3")
+    assert refused.code == 2 and not refused.out
+    assert "makes no use of" in refused.err and "Fix: leave them out, or leave out --top" in refused.err
+
+
+def test_a_joint_distribution_and_the_most_probable_explanation_are_two_questions(
+    bayeswise: Command, file: Path
+) -> None:
+    refused = bayeswise("network", "query", file, "cancer", "smoking", "--joint", "--best")
+    assert refused.code == 2 and "--joint and --best exclude each other" in refused.err
+
+
 def test_states_that_are_numbers_and_flags_are_typed_as_text(bayeswise: Command, tmp_path: Path) -> None:
     nodes = [Node("n", [6, 12], 0.5), Node("paid", [False, True], [0.1, 0.7], ["n"])]
     BeliefNetwork(nodes).save(tmp_path / "n.bayeswise")

@@ -21,7 +21,7 @@ from bayeswise.cli.commands.network import (
 from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.options.pairs import by_name
 from bayeswise.cli.output.writing import json_document
-from bayeswise.foundation.errors import UsageError
+from bayeswise.foundation.errors import UsageError, listed
 from bayeswise.render.numbers import number
 from bayeswise.render.terminal import aligned
 
@@ -73,6 +73,7 @@ def query(
 
     bayeswise network query people.bayeswise height --given sex=f weight=60
     """
+    _refuse_ignored(names, top, method, joint, best)
     mixed = mixed_network_from(file)
     if mixed is not None:
         plain = not (soft or belief or joint or best or top is not None or method != "exact")
@@ -99,6 +100,21 @@ def query(
         return
     answers = _answers(network, names or [], evidence, likelihoods, joint)
     print(json_document(_facts(answers)) if as_json else "\n".join(_lines(answers)))
+
+
+def _refuse_ignored(names: list[str] | None, top: int | None, method: str, joint: bool, best: bool) -> None:
+    """Options that would change nothing: beside --top, and --joint beside --best."""
+    if top is None:
+        if joint and best:
+            raise UsageError("--joint and --best exclude each other", fix="give one of them")
+        return
+    beside = {"--joint": joint, "--best": best, f"--method {method}": method != "exact", "names of nodes": bool(names)}
+    ignored = [each for each, is_typed in beside.items() if is_typed]
+    if ignored:
+        raise UsageError(
+            f"--top shows explanations of all nodes, exactly, and makes no use of {listed(ignored)}",
+            fix="leave them out, or leave out --top",
+        )
 
 
 def _of_mixed(
