@@ -367,6 +367,7 @@ def test_help_is_grouped_by_what_every_model_has_columns_and_models(bayeswise: C
         "Common",
         "Columns",
         "Reading",
+        "Engine",
         "Several models",
         "Naive Bayes (naive-bayes, averaged)",
         "Gaussian classes (gaussian)",
@@ -379,6 +380,8 @@ def test_help_is_grouped_by_what_every_model_has_columns_and_models(bayeswise: C
     assert (
         "--target" in groups["Common"] and "--levels" in groups["Columns"] and "--smoothing" in groups["Several models"]
     )
+    assert "--delimiter" in groups["Reading"] and "--header" in groups["Reading"] and "--master" in groups["Engine"]
+    assert groups["Common"].lower().count("calibrate posteriors on") == 1  # not once more for auto
     assert "--df" in groups["Regressions (logistic, linear)"] and "--shrinkage" in groups["Gaussian classes (gaussian)"]
 
 

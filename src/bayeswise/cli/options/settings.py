@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import typer
 
 from bayeswise.cli.options.pairs import ManyPairs
+from bayeswise.cli.options.reading import Kinds, Reading
 from bayeswise.cli.output.writing import say
 from bayeswise.foundation.errors import ParameterError, UsageError
 from bayeswise.models.registry import MODELS, ModelKind
@@ -19,8 +21,12 @@ if TYPE_CHECKING:
 
 Run = TypeVar("Run", bound=Callable[..., None])
 
-_COLUMNS = ("category", "number", "count", "binary", "text", "ignore", "null")
-_READING = ("delimiter", "decimal", "encoding", "table")
+# The groups of options that are not settings of models; an option of none of them is a common one.
+_GROUPS: dict[str, tuple[str, ...]] = {
+    "Columns": (*(each.name for each in fields(Kinds)), "null"),
+    "Reading": tuple(each.name for each in fields(Reading)),
+    "Engine": ("engine", "master", "scheduler"),
+}
 
 
 # -- from declarations to options -----------------------------------------------------------------------------
@@ -147,28 +153,26 @@ def titles() -> list[str]:
     """The titles of all groups of options, in the order of the help.
 
     >>> titles()[:5]
-    ['Common', 'Columns', 'Reading', 'Several models', 'Naive Bayes (naive-bayes, averaged)']
+    ['Common', 'Columns', 'Reading', 'Engine', 'Several models']
     """
     from bayeswise.models.settings import help_text
 
-    common, columns, *others = help_text.titles()
-    return [common, columns, "Reading", *others]
+    common, *others = help_text.titles()
+    return list(dict.fromkeys([common, *_GROUPS, *others]))
 
 
 def group_of(key: str) -> str:
     """The title of the group of an option.
 
-    >>> group_of("target"), group_of("levels"), group_of("smoothing"), group_of("shrinkage")
-    ('Common', 'Columns', 'Several models', 'Gaussian classes (gaussian)')
+    >>> group_of("target"), group_of("levels"), group_of("header"), group_of("shrinkage")
+    ('Common', 'Columns', 'Reading', 'Gaussian classes (gaussian)')
     """
     from bayeswise.models.settings.help_text import settings_by_option, title_of
 
-    if key in _READING:
-        return "Reading"
     settings = settings_by_option().get("smoothing" if key == "m_estimate" else key)
-    if settings is None:
-        return "Columns" if key in _COLUMNS else "Common"
-    return title_of(next(iter(settings)))
+    if settings is not None:
+        return title_of(next(iter(settings)))
+    return next((title for title, names in _GROUPS.items() if key in names), "Common")
 
 
 # -- from what was typed to settings --------------------------------------------------------------------------

@@ -35,7 +35,7 @@ class AutoSettings(Settings):
     )
     class_prior: Mapping[Label, float] | None = common.class_prior()
     calibrate: Literal["auto", "sigmoid", "platt", "isotonic", "dirichlet", "temperature", "none"] = setting(
-        "auto", "calibrate posteriors on left-out rows", metavar="HOW"
+        "auto", common.CALIBRATE, metavar="HOW"
     )
 
     def __post_init__(self) -> None:

@@ -13,6 +13,12 @@ from bayeswise.render.labels import Label
 if TYPE_CHECKING:
     from bayeswise.tables.schema.schema import Schema
 
+# what `calibrate` means; its default is that of the kind of model
+CALIBRATE = (
+    "calibrate posteriors on left-out rows, saved with the model: auto (the simplest method that these rows support), "
+    "sigmoid, isotonic, dirichlet, temperature or none"
+)
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TableOptions:
@@ -29,10 +35,7 @@ class CommonOptions(TableOptions):
     threads: int | None = setting(None, "maximum number of threads", option="", at_least=1)
     progress: Callable[[int], None] | None = setting(None, "called with the number of rows of each batch", option="")
     calibrate: Literal["auto", "sigmoid", "platt", "isotonic", "dirichlet", "temperature", "none"] | None = setting(
-        None,
-        "calibrate posteriors on left-out rows, saved with the model: auto (the simplest method that these rows "
-        "support), sigmoid, isotonic, dirichlet, temperature or none",
-        metavar="HOW",
+        None, CALIBRATE, metavar="HOW"
     )
 
 
