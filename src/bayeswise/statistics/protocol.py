@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Protocol, Self
 
@@ -111,6 +111,16 @@ def refuse_levels(levels: Vocabulary, declared: Vocabulary) -> None:
     """Levels that are not in canonical order, or lack one that was declared."""
     if not levels.is_canonical or not all(level in levels for level in declared):
         raise SchemaError("levels must stand in canonical order, the declared ones among them")
+
+
+def united(one: Sequence[Vocabulary], other: Sequence[Vocabulary]) -> tuple[Vocabulary, ...]:
+    """The levels of two tables of the same columns, column by column."""
+    return tuple(mine.union(theirs) for mine, theirs in zip(one, other, strict=True))
+
+
+def united_declared(one: Sequence[Vocabulary], other: Sequence[Vocabulary]) -> tuple[Vocabulary, ...]:
+    """The declared levels of two tables of the same columns, column by column."""
+    return tuple(mine.declared_with(theirs) for mine, theirs in zip(one, other, strict=True))
 
 
 def refuse_negative(exacts: Iterable[ExactArray], what: str) -> None:

@@ -27,6 +27,7 @@ from bayeswise.models.regression.solving.exact_sums import Derivatives, FewRows,
 from bayeswise.models.regression.solving.logistic_fit import fit_by_sums, uses_sums
 from bayeswise.models.settings.regression import LinearSettings, LogisticSettings
 from bayeswise.statistics import Counts, Moments
+from bayeswise.statistics.protocol import united
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
 from bayeswise.tables.partitions import Pass, SpreadSource
@@ -105,7 +106,7 @@ class Seen:
         return Seen(
             self.n_rows + other.n_rows,
             self.numbers.merge(other.numbers),
-            tuple(mine.union(theirs) for mine, theirs in zip(self.levels, other.levels, strict=True)),
+            united(self.levels, other.levels),
             tuple(mine.merge(theirs) for mine, theirs in both),
             target.merge(other.target),
             np.minimum(self.least, other.least),

@@ -11,7 +11,14 @@ from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_levels, refuse_negative
+from bayeswise.statistics.protocol import (
+    Additive,
+    refuse_amounts,
+    refuse_levels,
+    refuse_negative,
+    united,
+    united_declared,
+)
 from bayeswise.tables.schema.labels import Vocabulary
 
 LARGEST_TABLE = 1 << 26
@@ -104,13 +111,13 @@ class JointCounts(Additive):
         return self.weight.sum(axis=tuple(range(1, len(self.weight.shape)))) + self.incomplete
 
     def merge(self, other: JointCounts) -> JointCounts:
-        levels = tuple(mine.union(theirs) for mine, theirs in zip(self.levels, other.levels, strict=True))
-        declared = tuple(mine.declared_with(theirs) for mine, theirs in zip(self.declared, other.declared, strict=True))
+        levels = united(self.levels, other.levels)
+        declared = united_declared(self.declared, other.declared)
         weight = self._weight_over(levels) + other._weight_over(levels)
         return JointCounts(levels, weight, self.incomplete + other.incomplete, declared)
 
     def subtract(self, other: JointCounts) -> JointCounts:
-        levels = tuple(mine.union(theirs) for mine, theirs in zip(self.levels, other.levels, strict=True))
+        levels = united(self.levels, other.levels)
         weight = self._weight_over(levels) - other._weight_over(levels)
         incomplete = self.incomplete - other.incomplete
         refuse_negative([weight, incomplete], "the count of a combination")

@@ -13,7 +13,14 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SchemaError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_levels, refuse_negative
+from bayeswise.statistics.protocol import (
+    Additive,
+    refuse_amounts,
+    refuse_levels,
+    refuse_negative,
+    united,
+    united_declared,
+)
 from bayeswise.tables.schema.labels import Vocabulary
 
 LARGEST_TABLE = 1 << 26
@@ -109,14 +116,14 @@ class PairCounts(Additive):
         return self.rows
 
     def merge(self, other: PairCounts) -> PairCounts:
-        levels = tuple(mine.union(theirs) for mine, theirs in zip(self.levels, other.levels, strict=True))
-        declared = tuple(mine.declared_with(theirs) for mine, theirs in zip(self.declared, other.declared, strict=True))
+        levels = united(self.levels, other.levels)
+        declared = united_declared(self.declared, other.declared)
         refuse_too_large(self.rows.shape[0], sum(len(vocabulary) + 1 for vocabulary in levels))
         weight = _moved(self.weight, self.levels, levels) + _moved(other.weight, other.levels, levels)
         return PairCounts(levels, weight, self.rows + other.rows, declared)
 
     def subtract(self, other: PairCounts) -> PairCounts:
-        levels = tuple(mine.union(theirs) for mine, theirs in zip(self.levels, other.levels, strict=True))
+        levels = united(self.levels, other.levels)
         weight = _moved(self.weight, self.levels, levels) - _moved(other.weight, other.levels, levels)
         rows = self.rows - other.rows
         refuse_negative([weight, rows], "the count of a pair of levels")

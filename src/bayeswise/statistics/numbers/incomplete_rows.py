@@ -12,7 +12,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import NotMergedError, SchemaError, TooLargeError
 from bayeswise.foundation.exact import ExactArray
-from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_negative
+from bayeswise.statistics.protocol import Additive, refuse_amounts, refuse_negative, united
 from bayeswise.tables.schema.labels import Vocabulary
 
 MOST_CELLS = 1 << 26
@@ -102,7 +102,7 @@ class RowsWithMissing(Additive):
         """The different rows of both, and the weights of both in them."""
         if len(self.levels) != len(other.levels):
             raise NotMergedError("the rows have different columns", fix="summarise both by the same schema")
-        levels = tuple(mine.union(theirs) for mine, theirs in zip(self.levels, other.levels, strict=True))
+        levels = united(self.levels, other.levels)
         cells, which = _different(np.concatenate([self.over(levels), other.over(levels)]))
         first, second = which[: len(self.cells)], which[len(self.cells) :]
         n_rows = len(cells)

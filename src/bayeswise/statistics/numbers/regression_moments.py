@@ -13,7 +13,7 @@ from bayeswise.foundation.dyadic import Dyadic
 from bayeswise.foundation.errors import KindError, SchemaError
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.statistics.numbers.scatter import Scatter, packed_position
-from bayeswise.statistics.protocol import refuse_amounts, refuse_levels
+from bayeswise.statistics.protocol import refuse_amounts, refuse_levels, united
 from bayeswise.tables.schema.labels import Vocabulary
 
 BLOCK_ROWS = 16_384
@@ -122,7 +122,7 @@ class RegressionMoments:
     def _united(self, other: RegressionMoments) -> tuple[Vocabulary, ...]:
         if self.n_numbers != other.n_numbers or len(self.levels) != len(other.levels):
             raise KindError(f"the moments are of different columns: {self!r} against {other!r}")
-        return tuple(mine.union(theirs) for mine, theirs in zip(self.levels, other.levels, strict=True))
+        return united(self.levels, other.levels)
 
     def over_levels(self, levels: tuple[Vocabulary, ...]) -> RegressionMoments:
         """The same moments with places for these levels, which include all that were seen."""
