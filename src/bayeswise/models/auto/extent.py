@@ -14,6 +14,7 @@ from bayeswise.foundation.dataclass import dataclass
 from bayeswise.models.auto.inputs import AsNumbers
 from bayeswise.models.auto.text_words import most_words
 from bayeswise.models.settings.network import MOST_IN_TRIPLES
+from bayeswise.models.settings.regression import n_weight_vectors
 from bayeswise.render.numbers import plural
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema
@@ -76,8 +77,8 @@ class Extent:
 
     @property
     def n_vectors(self) -> int:
-        """Weights of a regression for each feature: of two classes one is enough."""
-        return 1 if self.n_classes == 2 else self.n_classes
+        """Weights of a regression for each feature."""
+        return n_weight_vectors(self.n_classes)
 
     @property
     def n_grown(self) -> float:

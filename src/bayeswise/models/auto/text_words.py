@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
+from bayeswise.models.settings.regression import n_weight_vectors
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import TextBlock
 from bayeswise.tables.schema.labels import Vocabulary
@@ -27,7 +28,7 @@ def most_words(n_classes: int) -> int:
     >>> most_words(2), most_words(5)
     (300, 150)
     """
-    return min(MOST_WORDS, max(1, MOST_WEIGHTS // (1 if n_classes <= 2 else n_classes)))
+    return min(MOST_WORDS, max(1, MOST_WEIGHTS // n_weight_vectors(n_classes)))
 
 
 def informative_words(texts: TextBlock, groups: CodeArray, n_groups: int, weights: FloatArray) -> Vocabulary:

@@ -98,7 +98,7 @@ def fit_iterated(
     matrix, target, weights = in_own_order(matrix, target, weights)
     size = float(np.abs(target).max(initial=0.0)) or 1.0
     refuse_extreme([features.schema.target_name], size * np.std(target / size, keepdims=True), *SPREADS)
-    rows = standardised_rows(matrix, weights, features, settings)
+    rows = Rows.of(matrix, weights, features, settings)
     scale = _scale_of(features, rows, target, settings)
     found = _fit_at(rows, target, scale, settings)
     return _model_of(features, settings, found, scale, rows.centre, rows.unit)
@@ -163,14 +163,6 @@ def fit_by_sums(features: Features, rows: RowSums, target: Moments, settings: Li
     return _model_of(features, settings, found, scale, rows.centre, rows.unit)
 
 
-def standardised_rows(
-    matrix: FloatArray, weights: FloatArray | None, features: Features, settings: LinearSettings
-) -> Rows:
-    """The rows about their means, or about 0 where there is no intercept to take up the means."""
-    rows = Rows.of(matrix, weights, features, standardise=settings.standardise)
-    return rows if settings.fit_intercept else Rows(rows.matrix, rows.weights, np.zeros_like(rows.centre), rows.unit)
-
-
 def _fit_at(
     rows: Rows,
     target: FloatArray,
@@ -226,7 +218,7 @@ def _scale_by_folds(features: Features, rows: Rows, target: FloatArray, settings
     def losses(kept: FloatArray, out: FloatArray) -> FloatArray:
         learned = np.flatnonzero(kept > 0)
         held = np.flatnonzero(out > 0)
-        inside = standardised_rows(matrix[learned], kept[learned], features, settings)
+        inside = Rows.of(matrix[learned], kept[learned], features, settings)
         ahead = Rows(matrix[held], np.empty(0), inside.centre, inside.unit)
         found, start = [], None
         for scale in scales:

@@ -18,7 +18,6 @@ from bayeswise.models.regression.solving.logistic_fit import (
     LogisticFit,
     fit_by_sums,
     fit_logistic,
-    standardised,
     uses_sums,
 )
 from bayeswise.models.regression.solving.newton import Certificate
@@ -108,8 +107,8 @@ def fitted_logistic(
         return LogisticModel.of_one_class(design.features, classes, settings, weight)
     fit: LogisticFit | None = None
     if uses_sums(len(design.matrix), design.matrix.shape[1], len(classes), settings):
-        whole = Rows.of(design.matrix, design.weights, design.features, standardise=settings.standardise)
-        rows = RowsHere(standardised(whole, settings.fit_intercept), codes, "softmax")
+        whole = Rows.of(design.matrix, design.weights, design.features, settings)
+        rows = RowsHere(whole, codes, "softmax")
         fit = fit_by_sums(rows, len(classes), settings, only_weights=only_weights)
     if fit is None:
         known = design.matrix, codes, len(classes), design.weights

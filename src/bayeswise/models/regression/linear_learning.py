@@ -20,7 +20,7 @@ from bayeswise.models.regression.glm import IteratedModel, refuse_outside
 from bayeswise.models.regression.in_passes import iterated_elsewhere
 from bayeswise.models.regression.learning import COLUMN_WORDS, reported, warn_unfinished
 from bayeswise.models.regression.linear import LinearModel
-from bayeswise.models.regression.row_blocks import Design, TargetRows
+from bayeswise.models.regression.row_blocks import Design, Rows, TargetRows
 from bayeswise.models.regression.solving.exact_sums import RowsHere
 from bayeswise.models.regression.solving.wide import WideModel, fit_wide, may_use_rows, uses_rows
 from bayeswise.models.settings.regression import LinearSettings
@@ -130,7 +130,7 @@ def iterated_of(design: Design, target: FloatArray, settings: LinearSettings) ->
     """The regression of rows in memory; many are summed, as rows elsewhere are."""
     if not glm.uses_sums(len(design.matrix), design.matrix.shape[1], settings):
         return glm.fit_iterated(design.features, design.matrix, target, design.weights, settings)
-    whole = glm.standardised_rows(design.matrix, design.weights, design.features, settings)
+    whole = Rows.of(design.matrix, design.weights, design.features, settings)
     rows = RowsHere(whole, target, settings.likelihood)
     return glm.fit_by_sums(design.features, rows, Moments.of(target[:, None], weights=design.weights), settings)
 

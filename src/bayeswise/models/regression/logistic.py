@@ -20,7 +20,7 @@ from bayeswise.models.regression.regression_model import RegressionFacts, Weight
 from bayeswise.models.regression.solving.logistic_fit import NO_COVARIANCE, LogisticFit
 from bayeswise.models.regression.solving.newton import Certificate
 from bayeswise.models.relearning import RelearnedModel
-from bayeswise.models.settings.regression import LogisticSettings
+from bayeswise.models.settings.regression import LogisticSettings, n_weight_vectors
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Report
@@ -73,8 +73,8 @@ class LogisticModel(WeightedModel, RelearnedModel):
         arrays = (self.weights, self.at_centre, self.centre, self.unit, self.class_weight)
         if tuple(each.shape for each in arrays) != shapes or not all(np.isfinite(each).all() for each in arrays):
             raise SchemaError("weights, means and classes of a logistic regression do not match, or are not finite")
-        n_vectors = 1 if n_classes == 2 else n_classes
-        if self.covariance.shape not in ((0, 0), 2 * (n_vectors * (n + 1),)) or not np.isfinite(self.covariance).all():
+        n_weights = n_weight_vectors(n_classes) * (n + 1)
+        if self.covariance.shape not in ((0, 0), (n_weights, n_weights)) or not np.isfinite(self.covariance).all():
             raise SchemaError("the covariance of a logistic regression is not one of its weights")
         if self.settings.marginalize and n_classes > 1 and not self.covariance.size:
             raise SchemaError("a marginalized logistic regression needs the covariance of its weights")
@@ -137,8 +137,8 @@ class LogisticModel(WeightedModel, RelearnedModel):
 
     def n_free_parameters(self) -> int:
         """A weight for each column and an intercept; for more than two classes, for each class."""
-        vectors = 1 if len(self.classes) == 2 else len(self.classes)
-        return vectors * (len(self.features.names) + int(self.settings.fit_intercept)) if len(self.classes) > 1 else 0
+        of_class = len(self.features.names) + int(self.settings.fit_intercept)
+        return n_weight_vectors(len(self.classes)) * of_class if len(self.classes) > 1 else 0
 
     @property
     def intercept(self) -> FloatArray:

@@ -15,6 +15,7 @@ from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, NonFiniteError
 from bayeswise.foundation.threads import each
 from bayeswise.models.regression.features import Features, markable, missing_columns, refuse_extreme, refuse_missing
+from bayeswise.models.settings.regression import LinearSettings, LogisticSettings
 from bayeswise.statistics.numbers.moments import Moments
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
@@ -39,8 +40,17 @@ class Rows:
     unit: FloatArray  # (n,)
 
     @classmethod
-    def of(cls, matrix: FloatArray, weights: FloatArray | None, features: Features, *, standardise: bool) -> Rows:
-        """Centred at the means, and numbers in units of their standard deviation unless standardise=False."""
+    def of(
+        cls,
+        matrix: FloatArray,
+        weights: FloatArray | None,
+        features: Features,
+        settings: LinearSettings | LogisticSettings,
+    ) -> Rows:
+        """Centred at the means, or at 0 where there is no intercept to take them up.
+
+        Numbers are in units of their standard deviation unless standardise=False.
+        """
         weights = None if weights is None or not len(weights) else weights
         parts = each(
             lambda rows: Moments.of(matrix[rows], weights=None if weights is None else weights[rows]),
@@ -51,11 +61,11 @@ class Rows:
             moments = moments.merge(part)
         spread = moments.stddev()[0]
         refuse_extreme([name for name, _ in features.names], spread, *SPREADS)
-        measured = features.is_number & (spread > 0) & standardise
+        measured = features.is_number & (spread > 0) & settings.standardise
         return cls(
             matrix,
             NO_WEIGHTS if weights is None else weights,
-            moments.mean()[0],
+            moments.mean()[0] if settings.fit_intercept else np.zeros_like(spread),
             np.where(measured, spread, 1.0),
         )
 

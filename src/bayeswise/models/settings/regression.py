@@ -143,5 +143,10 @@ def _prior_text(prior: str | None, scale: float | str) -> str:
     return f"{prior} prior of scale {scale if isinstance(scale, str) else format(scale, 'g')}"
 
 
+def n_weight_vectors(n_classes: int) -> int:
+    """How many weights a regression of classes has for each feature: of two classes one is enough."""
+    return 1 if n_classes == 2 else n_classes
+
+
 def _without(settings: Any) -> str:
     return ", no intercept" * (not settings.fit_intercept) + ", columns as they are" * (not settings.standardise)

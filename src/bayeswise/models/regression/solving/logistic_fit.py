@@ -29,7 +29,7 @@ from bayeswise.models.regression.solving.newton import (
 )
 from bayeswise.models.regression.solving.softmax import FLAT, ClassLoss, SoftmaxLoss, refuse_separated
 from bayeswise.models.row_order import in_own_order
-from bayeswise.models.settings.regression import LogisticSettings
+from bayeswise.models.settings.regression import LogisticSettings, n_weight_vectors
 
 if TYPE_CHECKING:
     from bayeswise.models.regression.solving.many_columns import ManyColumnsLoss, WideRows, WrittenOut
@@ -78,7 +78,7 @@ def fit_logistic(
     `only_weights`: no covariance of the weights and no look for a separating direction, which can take longer.
     """
     matrix, targets, weights = in_own_order(matrix, targets, weights)
-    rows = standardised(Rows.of(matrix, weights, features, standardise=settings.standardise), settings.fit_intercept)
+    rows = Rows.of(matrix, weights, features, settings)
     if _has_many_columns(rows, n_classes, settings):
         return _fit_wide_table(features, rows, targets, n_classes, settings)
     turned = _turned(rows, settings)
@@ -149,8 +149,7 @@ def _fit_wide_table(
     written = WrittenOut.of(rows)
 
     def rows_of(by: FloatArray) -> WrittenOut:
-        again = Rows.of(rows.matrix, by, features, standardise=settings.standardise)
-        return WrittenOut.of(standardised(again, settings.fit_intercept))
+        return WrittenOut.of(Rows.of(rows.matrix, by, features, settings))
 
     folds = dealt(rows.matrix, targets, written.weights) if settings.scale == "cv" else None
     loss = ManyColumnsLoss(written, targets, n_classes, settings.fit_intercept)
@@ -197,11 +196,6 @@ def _refuse_no_room(loss: SoftmaxLoss, settings: LogisticSettings) -> None:
 
 def _by_gradients(loss: SoftmaxLoss) -> bool:
     return loss.n_vectors > 1 and loss.rows.n_rows * float(np.prod(loss.shape)) ** 2 > MOST_WORK
-
-
-def standardised(rows: Rows, intercept: bool) -> Rows:
-    """The rows about their means, or about 0 where there is no intercept to take up the means."""
-    return rows if intercept else Rows(rows.matrix, rows.weights, np.zeros_like(rows.centre), rows.unit)
 
 
 def most_probable(
@@ -296,8 +290,7 @@ def _scale_by_folds(features: Features, loss: SoftmaxLoss, settings: LogisticSet
     def losses(kept: FloatArray, out: FloatArray) -> FloatArray:
         rows = Rows(matrix, kept, loss.rows.centre, loss.rows.unit)
         if again:
-            own = Rows.of(matrix, kept, features, standardise=settings.standardise)
-            rows = standardised(own, settings.fit_intercept)
+            rows = Rows.of(matrix, kept, features, settings)
         without = SoftmaxLoss(rows, targets, loss.n_classes, settings.fit_intercept)
         return without.left_out_losses(
             out, SCALES, lambda scale, start: most_probable(without, settings, scale, start)[0].weights
@@ -311,8 +304,7 @@ def _scale_by_folds(features: Features, loss: SoftmaxLoss, settings: LogisticSet
 
 def uses_sums(n_rows: int, n_features: int, n_classes: int, settings: LogisticSettings) -> bool:
     """Whether rows are too many for one machine's memory, and sums of them are enough."""
-    n_vectors = 1 if n_classes == 2 else n_classes
-    few_weights = n_vectors * (n_features + 1) <= MOST_WEIGHTS
+    few_weights = n_weight_vectors(n_classes) * (n_features + 1) <= MOST_WEIGHTS
     return n_classes > 1 and are_many(n_rows, n_features) and few_weights and settings.scale != "cv"
 
 
@@ -320,7 +312,8 @@ def fit_by_sums(
     rows: RowSums, n_classes: int, settings: LogisticSettings, *, only_weights: bool = False
 ) -> LogisticFit | None:
     """Maximum a posteriori; None where sums cannot show whether there is one: a flat prior and loss."""
-    loss = ExactLoss(rows, (1 if n_classes == 2 else n_classes, len(rows.centre) + 1), intercept=settings.fit_intercept)
+    shape = (n_weight_vectors(n_classes), len(rows.centre) + 1)
+    loss = ExactLoss(rows, shape, intercept=settings.fit_intercept)
 
     def top(scale: float, start: FloatArray) -> tuple[Point, Certificate]:
         penalty = Penalty(settings.prior, scale, loss.is_intercept, settings.df)

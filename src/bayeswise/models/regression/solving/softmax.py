@@ -23,6 +23,7 @@ from bayeswise.foundation.errors import FitError, listed
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.row_blocks import Rows
 from bayeswise.models.regression.solving.newton import Point, intercepts_of
+from bayeswise.models.settings.regression import n_weight_vectors
 from bayeswise.posteriors.normalise import log_posterior
 
 R = TypeVar("R", bound=Any)
@@ -39,7 +40,7 @@ class ClassLoss(Generic[R]):
 
     @property
     def n_vectors(self) -> int:
-        return 1 if self.n_classes == 2 else self.n_classes
+        return n_weight_vectors(self.n_classes)
 
     @property
     def shape(self) -> tuple[int, int]:

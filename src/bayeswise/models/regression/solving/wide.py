@@ -161,11 +161,10 @@ def fit_wide(
         )
     refuse_no_room(2.0 * n * n, f"products of {n:,} rows with each other", "choose fewer columns, or fewer rows")
     matrix, target, weights = in_own_order(matrix, target, weights)
-    rows = Rows.of(matrix, weights, features, standardise=settings.standardise)
+    rows = Rows.of(matrix, weights, features, settings)
     root = np.sqrt(rows.weights) if len(rows.weights) else np.ones(len(matrix))
-    centre = rows.centre if settings.fit_intercept else np.zeros_like(rows.centre)
     middle = math.fsum(root**2 * target) / rows.total_weight if settings.fit_intercept else 0.0
-    z = matrix - centre
+    z = matrix - rows.centre
     z /= rows.unit
     z *= root[:, None]
     values, vectors = np.linalg.eigh(z @ z.T)
@@ -186,7 +185,7 @@ def fit_wide(
         features.levels,
         weights_in_units / rows.unit,
         middle,
-        centre,
+        rows.centre,
         rows.unit,
         scale,
         directions,
