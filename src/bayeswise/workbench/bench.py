@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import field
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Annotated, Any
 
@@ -48,7 +48,7 @@ class Bench:
         return model
 
     def decision(self, name: str, model: Any) -> DecisionFile:
-        """A decision file, its states and target checked against a model."""
+        """A decision file about the target of a model, its costs in the order of the classes."""
         with warnings.catch_warnings(action="ignore", category=CostWarning):  # they are part of the view
             decision = DecisionFile.read(self.workspace.file(name), model.classes)
         target = model.schema.target.name
@@ -56,8 +56,7 @@ class Bench:
             raise FitError(
                 f"{name!r} is about {decision.target!r}; the model is about {target!r}", fix="choose another"
             )
-        decision.costs.aligned(model.classes)
-        return decision
+        return replace(decision, costs=decision.costs.aligned(model.classes))
 
     @cached_property
     def sessions(self) -> Sessions:

@@ -6,6 +6,7 @@ import json
 import os
 import warnings
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
@@ -32,7 +33,7 @@ Prior: TypeAlias = Annotated[
 
 
 def read_decision(path: str, model: Any = None) -> DecisionFile:
-    """The file, its warnings on stderr, its states and target checked against the model."""
+    """The file, its warnings on stderr; of a model: its target checked, its costs in the order of the classes."""
     from bayeswise.decisions import CostWarning
     from bayeswise.decisions.costs.decision_file import DecisionFile
 
@@ -40,15 +41,15 @@ def read_decision(path: str, model: Any = None) -> DecisionFile:
         warnings.simplefilter("always", CostWarning)
         decision = DecisionFile.read(path, None if model is None else model.classes)
     say(*(f"{path}: {each.message}." for each in caught))
-    if model is not None:
-        target = model.schema.target.name
-        if decision.target is not None and decision.target != target:
-            raise FitError(
-                f"{path} is about {decision.target!r}; the model is about {target!r}",
-                fix=f"write target = {json.dumps(target)} in {path}, or name another model",
-            )
-        decision.costs.aligned(model.classes)
-    return decision
+    if model is None:
+        return decision
+    target = model.schema.target.name
+    if decision.target is not None and decision.target != target:
+        raise FitError(
+            f"{path} is about {decision.target!r}; the model is about {target!r}",
+            fix=f"write target = {json.dumps(target)} in {path}, or name another model",
+        )
+    return replace(decision, costs=decision.costs.aligned(model.classes))
 
 
 def new_prior(

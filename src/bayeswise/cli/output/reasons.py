@@ -87,7 +87,7 @@ def action_explained(
     from bayeswise.decisions.policy.action_account import ActionAccount, action_named, with_change, with_prior
 
     _refuse_other_posterior(model, one, account)
-    table = decision.costs.aligned(account.states)
+    table = decision.costs
     if not table.constant:
         table = table.for_row({name: _number(name, one.cells[name]) for name in table.columns if name in one.cells})
     shifted = new_prior(decision, prior, account.states)

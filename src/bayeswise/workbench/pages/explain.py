@@ -300,7 +300,7 @@ def _nomogram(model: Any, account: Account, state: Any, against: Any) -> Nomogra
 
 def _action(model: Any, batch: Any, account: Account, decision: Any, request: ExplainRequest) -> ActionView:
     """Why this action, what would change it, and which empty column is most worth its price."""
-    costs = decision.costs.aligned(account.states)
+    costs = decision.costs
     if not costs.constant:
         numbers = {
             name: float(exact(text, name)) for name in costs.columns if (text := request.cells.get(name)) is not None

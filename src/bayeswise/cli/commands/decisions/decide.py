@@ -125,11 +125,12 @@ def deciding(
             fix="leave one of them out",
         )
     shifted = None if limits.estimate else costs_option.new_prior(decision, prior, model.classes)
-    aligned = decision.costs.aligned(model.classes)
-    evaluated = model if calibrated is None else calibrated(aligned)
+    evaluated = model if calibrated is None else calibrated(decision.costs)
     return Route(
         lambda kept: DecidedLayout.named(kept, model.classes, novelty=novelty is not None, why=why),
-        lambda source, bar, layout: DecidedRows(evaluated, source, bar, layout, aligned, shifted, limits, why=why),
+        lambda source, bar, layout: DecidedRows(
+            evaluated, source, bar, layout, decision.costs, shifted, limits, why=why
+        ),
         {"classes": list(model.classes), "actions": list(decision.costs.actions)},
     )
 

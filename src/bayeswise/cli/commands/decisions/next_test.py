@@ -53,7 +53,7 @@ def run(
     fitted = load_for("next-test", model, "classes")
     decision = costs_option.read_decision(costs, fitted)
     one = typed_row(fitted, row or [], null)
-    table = decision.costs.aligned(fitted.classes)
+    table = decision.costs
     if not table.constant:
         table = table.for_row(_numbers(one.cells, table.columns))
     answer = next_test_for(
