@@ -100,6 +100,36 @@ def test_explanations_add_up(client: TestClient) -> None:
     assert found["posterior"] == pytest.approx((joint / joint.sum()).tolist())
 
 
+@pytest.mark.parametrize("verb", ["predict", "decide", "explain"])
+def test_no_rows_are_answered_by_the_same_columns_without_cells(
+    client: TestClient, credit: Path, applicants: list[Any], verb: str
+) -> None:
+    url = f"/api/v1/models/credit/{verb}"
+    none = client.post(url, json={"rows": []})
+    assert none.status_code == 200, none.text
+    assert (none.json()["rows"], none.json()["errors"]) == ([], 0)
+
+    columns = {name: [row[name] for row in applicants[:2]] for name in applicants[0]}
+    empty = client.post(url, json={"columns": {name: [] for name in columns}}).json()["columns"]
+    some = client.post(url, json={"columns": columns}).json()["columns"]
+    assert list(empty) == list(some)
+    assert empty.get("probability") == (None if verb == "explain" else {"no": [], "yes": []})
+
+    head, first = (credit / "credit-test.csv").read_text().splitlines()[:2]
+    kind = {"content-type": "text/csv"}
+    header = client.post(url, content=f"{head}\n", headers=kind)
+    assert (
+        header.text.splitlines() == client.post(url, content=f"{head}\n{first}\n", headers=kind).text.splitlines()[:1]
+    )
+
+
+def test_a_regression_answers_no_rows_with_no_numbers(client: TestClient, folder: Path) -> None:
+    rows = [{"size": size % 7 + 0.5, "price": 3.0 * (size % 7) + size % 3} for size in range(40)]
+    bw.fit(rows, target="price", model="linear").save(folder / "house.bayeswise")
+    answer = client.post("/api/v1/models/house/predict", json={"rows": []})
+    assert (answer.status_code, answer.json()["rows"]) == (200, [])
+
+
 def test_a_regression_answers_with_a_number(client: TestClient, folder: Path) -> None:
     rows = [{"size": size % 7 + 0.5, "price": 3.0 * (size % 7) + size % 3} for size in range(40)]
     bw.fit(rows, target="price", model="linear").save(folder / "house.bayeswise")

@@ -295,9 +295,12 @@ class Crossing:
             else:
                 k = table.categories.index(name)
                 basis[name] = indicators(batch.codes[:, k], batch.vocabularies[k], levels[k])
-        return [
-            (basis[one][:, :, None] * basis[other][:, None, :]).reshape(batch.n_rows, -1) for one, other in self.pairs
-        ]
+        return [_row_products(basis[one], basis[other]) for one, other in self.pairs]
+
+
+def _row_products(one: FloatArray, other: FloatArray) -> FloatArray:
+    """(n_rows, n_one * n_other) every cell of one times every cell of the other, also of no rows."""
+    return (one[:, :, None] * other[:, None, :]).reshape(len(one), one.shape[1] * other.shape[1])
 
 
 def _quantiles(x: FloatArray) -> tuple[float, ...]:

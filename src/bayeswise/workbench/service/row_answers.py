@@ -66,6 +66,8 @@ class Answered:
 
 def encoded(model: Any, block: Block) -> Batch:
     """The rows as the model reads them; a cell that is not a number is an error here, however few they are."""
+    if block.n_rows == 0:
+        return encoded(model, Block({}, 1)).rows(slice(0, 0))
     encoder = Encoder(
         model.schema, learning=False, vocabularies=model.vocabularies, batch_rows=None, check_invalid=False
     )
@@ -79,10 +81,15 @@ def encoded(model: Any, block: Block) -> Batch:
 def by_row(
     block: Block, answer: Callable[[Block], Answered], errors: dict[int, BayeswiseError], begin: int = 0
 ) -> list[tuple[int, Answered]]:
-    """Answers to parts of the rows, with where each begins: a part that fails is cut in halves, down to one row."""
+    """Answers to parts of the rows, with where each begins: a part that fails is cut in halves, down to one row.
+
+    No rows are answered too: by columns without cells.
+    """
     try:
-        return [(begin, answer(block))] if block.n_rows else []
+        return [(begin, answer(block))]
     except BayeswiseError as error:
+        if block.n_rows == 0:
+            raise
         if block.n_rows == 1:
             errors[begin] = error
             return []
@@ -156,6 +163,8 @@ def posterior_of(model: Any, batch: Batch, prior: FloatArray | None) -> FloatArr
 
 def numbers_for(costs: Costs, block: Block) -> dict[str, FloatArray]:
     """The columns that formulas of costs name."""
+    if block.n_rows == 0:
+        return {name: np.zeros(0) for name in costs.columns}
     absent = [name for name in costs.columns if name not in block.columns]
     if absent:
         raise SourceError(f"the costs need the column {absent[0]!r}", fix=f"send it: {', '.join(costs.columns)}")
