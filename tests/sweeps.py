@@ -19,7 +19,7 @@ def numbers_of(table: Any, column: str, **options: Any) -> list[float]:
     return np.concatenate([[], *(chunk.numbers(column)[0] for chunk in source.chunks([column]))]).tolist()
 
 
-def strays_of(table: Any, column: str, **options: Any) -> list[InvalidValue]:
+def invalid_values_of(table: Any, column: str, **options: Any) -> list[InvalidValue]:
     source = opened(table, **options)
     return [invalid for chunk in source.chunks([column]) for invalid in chunk.numbers(column)[1]]
 

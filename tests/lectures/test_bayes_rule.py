@@ -81,7 +81,7 @@ def test_the_prior_decides_between_letters_that_look_the_same() -> None:
     assert letter(20.0, {"a": ".25", "b": ".75"}) == "b"
 
 
-def test_a_tall_person_is_seldom_a_basketball_player() -> None:
+def test_a_tall_person_is_rarely_a_basketball_player() -> None:
     answer = bayes({"player": ".05", "other": ".95"}, {"tall": {"player": ".6", "other": ".05"}}, "tall")
     assert answer.most_probable == "other"
 

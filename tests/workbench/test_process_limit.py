@@ -1,4 +1,4 @@
-"""Where the machine lets no further thread or process start, a page says so, and nothing is left running."""
+"""Where no further thread or process can be started, a page says so, and nothing is left running."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The average over all naive Bayes structures with the manners of a scikit-learn classifier."""
+"""The average over all naive Bayes structures as a scikit-learn classifier."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, NotAvailableError
 from bayeswise.models.settings.common import ColumnOptions
-from bayeswise.models.settings.declaration import Setting, Settings, declared, named_today
+from bayeswise.models.settings.declaration import Setting, Settings, current_names, declared
 from bayeswise.models.settings.help_text import described, with_list
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
@@ -63,7 +63,7 @@ class EstimatorBase(BaseEstimator):
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name, also by the names of earlier versions."""
-        super().set_params(**named_today(parameters, self._declared()))
+        super().set_params(**current_names(parameters, self._declared()))
         return self
 
     @classmethod
@@ -185,7 +185,7 @@ def _taking_earlier_names(init: Callable[..., None]) -> Callable[..., None]:
 
     @wraps(init)
     def __init__(self: EstimatorBase, *parameters: Any, **named: Any) -> None:
-        init(self, *parameters, **named_today(named, self._declared()) if named else named)
+        init(self, *parameters, **current_names(named, self._declared()) if named else named)
 
     return __init__
 

@@ -1,4 +1,4 @@
-"""Conjunctive concepts with the manners of a scikit-learn classifier."""
+"""Conjunctive concepts as a scikit-learn classifier."""
 
 from __future__ import annotations
 

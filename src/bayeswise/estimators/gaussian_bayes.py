@@ -1,4 +1,4 @@
-"""Gaussian Bayes (QDA, LDA and what lies between) with the manners of a scikit-learn classifier."""
+"""Gaussian Bayes (QDA, LDA and what lies between) as a scikit-learn classifier."""
 
 from __future__ import annotations
 

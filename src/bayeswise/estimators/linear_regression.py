@@ -1,4 +1,4 @@
-"""Linear regression with the manners of a scikit-learn regressor."""
+"""Linear regression as a scikit-learn regressor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logistic regression with the manners of a scikit-learn classifier."""
+"""Logistic regression as a scikit-learn classifier."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Naive Bayes with the manners of a scikit-learn classifier."""
+"""Naive Bayes as a scikit-learn classifier."""
 
 from __future__ import annotations
 

@@ -38,8 +38,8 @@ def _dataclass(
     def completed(kind: Any) -> Any:
         own = dict(vars(kind))
         hashed = own.get("__hash__", MISSING) is not (None if "__eq__" in own else MISSING)  # `__eq__` alone sets None
-        for name, wanted in (("__init__", init), ("__repr__", repr), ("__eq__", eq)):
-            if wanted and name not in own:
+        for name, enabled in (("__init__", init), ("__repr__", repr), ("__eq__", eq)):
+            if enabled and name not in own:
                 setattr(kind, name, _LateMethod(kind, name, frozen))
         if eq and not hashed:
             kind.__hash__ = _LateMethod(kind, "__hash__", frozen) if frozen else None

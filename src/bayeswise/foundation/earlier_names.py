@@ -14,7 +14,7 @@ Answer = TypeVar("Answer")
 Kind = TypeVar("Kind", bound=type[Any])
 
 
-def earlier(**today: str) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
+def earlier(**current: str) -> Callable[[Callable[Given, Answer]], Callable[Given, Answer]]:
     """A function that also accepts keywords by their names of earlier versions, with a warning.
 
     >>> counted = earlier(strength="smoothing")(lambda smoothing=1.0: smoothing)
@@ -25,14 +25,14 @@ def earlier(**today: str) -> Callable[[Callable[Given, Answer]], Callable[Given,
     def taking(function: Callable[Given, Answer]) -> Callable[Given, Answer]:
         @wraps(function)
         def renamed(*given: Given.args, **named: Given.kwargs) -> Answer:
-            return function(*given, **renamed_keywords(named, today, stacklevel=3))
+            return function(*given, **renamed_keywords(named, current, stacklevel=3))
 
         return renamed
 
     return taking
 
 
-def earlier_fields(**today: str) -> Callable[[Kind], Kind]:
+def earlier_fields(**current: str) -> Callable[[Kind], Kind]:
     """A dataclass whose fields can also be given and read by their names of earlier versions, with a warning.
 
     >>> from dataclasses import dataclass
@@ -46,8 +46,8 @@ def earlier_fields(**today: str) -> Callable[[Kind], Kind]:
     """
 
     def taking(kind: Kind) -> Kind:
-        kind.__init__ = earlier(**today)(kind.__init__)
-        for name, field in today.items():
+        kind.__init__ = earlier(**current)(kind.__init__)
+        for name, field in current.items():
             setattr(kind, name, _read_as(name, field))
         return kind
 
@@ -62,17 +62,17 @@ def _read_as(name: str, field: str) -> property:
     return property(read, doc=f"The earlier name of `{field}`.")
 
 
-def renamed_keywords(given: Mapping[str, Any], today: Mapping[str, str], *, stacklevel: int) -> dict[str, Any]:
-    """Keywords by their names of today, with a warning for each earlier one; other names are kept."""
+def renamed_keywords(given: Mapping[str, Any], current: Mapping[str, str], *, stacklevel: int) -> dict[str, Any]:
+    """Keywords by their current names, with a warning for each earlier one; other names are kept."""
     for name in given:
-        if name in today:
-            if today[name] in given:
-                raise ParameterError(f"{name} and {today[name]} are the same setting", fix=f"give {today[name]}")
-            warn_of_earlier(name, today[name], stacklevel=stacklevel + 1)
-    return {today.get(name, name): value for name, value in given.items()}
+        if name in current:
+            if current[name] in given:
+                raise ParameterError(f"{name} and {current[name]} are the same setting", fix=f"give {current[name]}")
+            warn_of_earlier(name, current[name], stacklevel=stacklevel + 1)
+    return {current.get(name, name): value for name, value in given.items()}
 
 
-def warn_of_earlier(earlier: str, today: str, *, stacklevel: int) -> None:
+def warn_of_earlier(earlier: str, current: str, *, stacklevel: int) -> None:
     """Warn that a name is that of an earlier version; stacklevel is that of `warnings.warn`, called from here."""
-    message = f"{earlier} is now called {today}; the old name will be removed"
+    message = f"{earlier} is now called {current}; the old name will be removed"
     warnings.warn(message, DeprecationWarning, stacklevel=stacklevel)

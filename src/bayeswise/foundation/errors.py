@@ -10,7 +10,7 @@
         NotFoundError                     a file, model or job that the workbench does not have
         ConflictError                     a file that changed since it was read
         ExportError                       a model that SQL or ONNX cannot express
-        TooManyThreadsError               the machine lets no further thread or process start
+        TooManyThreadsError               no further thread or process can be started
       DataError                       3   the data cannot be read
         SourceError                       the file or object is not a table
         SchemaError                       the columns make no table (names, kinds, invalid values)
@@ -190,7 +190,7 @@ class ExportError(UsageError):
 
 
 class TooManyThreadsError(UsageError):
-    """The machine lets no further thread or process start."""
+    """No further thread or process can be started on this machine."""
 
 
 class DataError(BayeswiseError, ValueError):

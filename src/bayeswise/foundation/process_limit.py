@@ -1,4 +1,4 @@
-"""What is done, and said, where a machine or container allows a process too few threads or processes."""
+"""Limits on threads and processes: libraries are held to them, and a refused thread is an error with its remedy."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ONE_THREAD = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS", POL
 
 
 def keep_to_process_limit() -> None:
-    """Where a machine allows too few threads for all that may be imported, let each library have one; ours are capped.
+    """If the limit is too low for all libraries that may be imported, give each of them one thread, and cap ours.
 
     OpenBLAS starts its threads at the import of NumPy and SciPy, and interrupts the process if it cannot.
     """
@@ -31,7 +31,7 @@ def keep_to_process_limit() -> None:
 
 
 def _process_limit() -> float:
-    """The most processes and threads of this user or container."""
+    """The maximum number of processes and threads of this user or container."""
     limits = [math.inf]
     with suppress(ImportError):
         import resource
@@ -45,7 +45,7 @@ def _process_limit() -> float:
 
 
 def _can_start(threads: int) -> bool:
-    """Whether so many threads can be there at a time."""
+    """Whether this many threads can run at the same time."""
     over, started = threading.Event(), []
     try:
         for _ in range(threads):
@@ -62,10 +62,10 @@ def _can_start(threads: int) -> bool:
 
 
 def refused_thread(error: Exception) -> TooManyThreadsError | None:
-    """What to say of an error of Python that no thread can be started; None for any other error.
+    """The error to raise in place of Python's "can't start new thread"; None for any other error.
 
     >>> refused_thread(RuntimeError("can't start new thread"))
-    TooManyThreadsError('this machine lets no further thread or process start. Fix: ...')
+    TooManyThreadsError('no further thread or process can be started on this machine. Fix: ...')
     """
     if not isinstance(error, RuntimeError) or "start new thread" not in str(error):
         return None
@@ -74,14 +74,14 @@ def refused_thread(error: Exception) -> TooManyThreadsError | None:
 
 def _too_many_threads() -> TooManyThreadsError:
     return TooManyThreadsError(
-        "this machine lets no further thread or process start",
+        "no further thread or process can be started on this machine",
         fix="end other processes, or raise their limit (ulimit -u, or that of the container)",
     )
 
 
 @contextmanager
 def starting() -> Iterator[None]:
-    """Around the start of a thread or process that nothing can do without: where it is refused, say so."""
+    """Around the start of a thread or process that is needed: raise TooManyThreadsError if it is refused."""
     try:
         yield
     except BlockingIOError as error:  # of a fork

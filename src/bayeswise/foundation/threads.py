@@ -90,10 +90,10 @@ class _Crew:
 
 
 class _Pool:
-    """Helpers, each a thread of its own; those without work are kept for the next who asks.
+    """Helpers, each a thread of its own; those without work are kept for the next caller.
 
     An executor of many threads starts another one whenever the last is not idle yet: after a thousand short tasks,
-    one by one, it has a hundred. A helper that is asked while it ends a task does the next one after it.
+    one by one, it has a hundred. A helper that gets a task while it finishes another runs it afterwards.
     """
 
     def __init__(self) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -15,12 +16,13 @@ import numpy as np
 from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, ParameterError, TooLargeError, row_number
-from bayeswise.foundation.logspace import log
 from bayeswise.models.base.classifier import Classifier, are_batches
 from bayeswise.models.base.spread_rows import columns_of_answer
 from bayeswise.models.base.table_model import TableModel, capabilities_of, leaves_rows_out
+from bayeswise.models.from_table import Progress, reported
 from bayeswise.models.relearning import encoded, posteriors_of_folds, refuse_other_rows
 from bayeswise.posteriors.calibration import turns
+from bayeswise.posteriors.normalise import log_own
 from bayeswise.posteriors.prior import shifted
 from bayeswise.statistics.intervals import MOST_FOLDS
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
@@ -30,7 +32,6 @@ from bayeswise.tables.source import Source, Storage
 from bayeswise.tables.sources.opening import spread
 
 Folds: TypeAlias = int | str | None
-Progress: TypeAlias = Callable[[int], None]
 Answer: TypeAlias = Callable[[Folds], FloatArray]  # (n_rows, n_states)
 LogAnswer: TypeAlias = Callable[[Folds, IntArray], FloatArray]  # of some rows
 
@@ -88,9 +89,7 @@ def held_out(
         one_by_one = cv == "loo" and not capabilities_of(model).leave_one_out
         if not len(small) or (one_by_one and len(small) > _MOST_SMALL):
             return found
-        log_own = log(found.posterior[np.arange(len(found.truth)), found.truth])
-        log_own[small] = log_posterior_of(cv, small)[np.arange(len(small)), found.truth[small]]
-        return replace(found, log_own=log_own)
+        return replace(found, log_own=log_own(found.posterior, found.truth, partial(log_posterior_of, cv)))
 
     found = answered(known, cv)
     few = min(most_folds, len(known.truth) // 2)
@@ -125,7 +124,7 @@ def _check_number(cv: Folds, n_rows: int) -> None:
 
 
 def prior_of_model(model: Any, cv: Folds) -> FloatArray:
-    """(n_states,) what a model believes before it sees a row."""
+    """(n_states,) the class prior of a model."""
     if not capabilities_of(model).classes:
         raise FitError(
             f"{type(model).__name__} does not know its class prior", fix="shift its posteriors by shift_prior"
@@ -144,14 +143,14 @@ def _of_frame(model: Any, source: SpreadSource) -> HeldOut:
     storages: dict[str, Storage] = {"state": "integer", "weight": "float", "log_own": "float"}
     storages |= {f"p{k}": "float" for k in range(len(model.classes))}
     brought = columns_of_answer(model, source, _scored_states, storages)
-    groups, mass, log_own = brought["state"].astype(np.int64), brought["weight"], brought["log_own"]
+    groups, mass = brought["state"].astype(np.int64), brought["weight"]
     _refuse_unknown(groups, target)
     kept = (groups != MISSING) & (mass > 0)
     if not kept.any():
         raise FitError(f"no row has a value in {target!r}", fix="give rows whose state is known")
     posterior = np.column_stack([brought[f"p{k}"] for k in range(len(model.classes))])[kept]
     found = replace(_rows(model.classes, groups[kept], mass[kept], kept, None), posterior=posterior)
-    return replace(found, log_own=log_own[kept])
+    return replace(found, log_own=brought["log_own"][kept])
 
 
 def _scored_states(model: Any, source: Source) -> dict[str, Any]:
@@ -161,16 +160,17 @@ def _scored_states(model: Any, source: Source) -> dict[str, Any]:
     for batch in encoded(model, source):
         assert batch.groups is not None
         posterior = model.predict_proba(batch)
-        at = np.arange(batch.n_rows), np.maximum(batch.groups, 0)
-        log_own = log(posterior[at])
-        if np.isneginf(log_own).any():
-            log_own = np.where(np.isneginf(log_own), model.predict_log_proba(batch)[at], log_own)
+        logs = log_own(posterior, np.maximum(batch.groups, 0), partial(_log_posterior_at, model, batch))
         found["state"] += batch.groups.tolist()
         found["weight"] += batch.row_weights.tolist()
-        found["log_own"] += log_own.tolist()
+        found["log_own"] += logs.tolist()
         for k, column in enumerate(posterior.T):
             found[f"p{k}"] += column.tolist()
     return found
+
+
+def _log_posterior_at(model: Any, batch: Batch, rows: IntArray) -> FloatArray:
+    return np.asarray(model.predict_log_proba(batch)[rows])
 
 
 def _of_model(
@@ -197,7 +197,7 @@ def _of_model(
 
     def posterior_of(cv: Folds) -> FloatArray:
         if cv is None:
-            return np.concatenate([_reported(model.predict_proba(batch), progress) for batch in batches])
+            return np.concatenate([reported(model.predict_proba(batch), progress) for batch in batches])
         if cv == "loo":
             _refuse_unlearned(model, batches)
             return _left_out(model, batches, progress, model.leave_one_out)
@@ -254,10 +254,10 @@ def _left_out(
 ) -> FloatArray:
     """What a method of the model that leaves rows out answers."""
     if model.selected_by_rows:  # all rows together select it
-        return _reported(answer(batches), progress)
+        return reported(answer(batches), progress)
     size = model.rows_left_out_at_once if isinstance(model, Classifier) else None
     parts = [part for batch in batches for part in _in_parts(batch, size)]
-    return np.concatenate([_reported(answer(part), progress) for part in parts])
+    return np.concatenate([reported(answer(part), progress) for part in parts])
 
 
 def _in_parts(batch: Batch, size: int | None) -> list[Batch]:
@@ -266,18 +266,12 @@ def _in_parts(batch: Batch, size: int | None) -> list[Batch]:
     return [batch.rows(slice(k, min(k + size, batch.n_rows))) for k in range(0, batch.n_rows, size)]
 
 
-def _reported(posterior: FloatArray, progress: Progress | None) -> FloatArray:
-    if progress is not None:
-        progress(len(posterior))
-    return posterior
-
-
 def _folded(model: Any, batches: list[Batch], folds: IntArray, n_folds: int, progress: Progress | None) -> FloatArray:
     if model.selected_by_rows:
         _refuse_unlearned(model, batches)
     posterior = np.zeros((len(folds), len(model.classes)))
     for rows, found in posteriors_of_folds(model, batches, folds, range(n_folds)):
-        posterior[rows] = _reported(found, progress)
+        posterior[rows] = reported(found, progress)
     return posterior
 
 
@@ -304,9 +298,9 @@ def _of_estimator(
 
     def posterior_of(cv: Folds) -> FloatArray:
         if cv is None:
-            found = _reported(np.asarray(model.predict_proba(table)), progress)
+            found = reported(np.asarray(model.predict_proba(table)), progress)
         elif cv == "loo" and hasattr(model, "leave_one_out"):
-            found = _reported(np.asarray(model.leave_one_out(table, y)), progress)
+            found = reported(np.asarray(model.leave_one_out(table, y)), progress)
         else:
             n_folds = len(y) if cv == "loo" else int(cv)
             folds = np.arange(len(y)) if cv == "loo" else turns(truth, n_folds)
@@ -340,7 +334,7 @@ def _refitted(
             continue
         again = copy_of(model).fit(rows_at(X, outside), y[outside])
         columns = np.array([states.index(label_of(label)) for label in again.classes_])
-        posterior[np.ix_(inside, columns)] = _reported(np.asarray(again.predict_proba(rows_at(X, inside))), progress)
+        posterior[np.ix_(inside, columns)] = reported(np.asarray(again.predict_proba(rows_at(X, inside))), progress)
     return posterior
 
 

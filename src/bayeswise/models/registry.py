@@ -86,11 +86,11 @@ class ModelKind:
         bayeswise.foundation.errors.ParameterError: smoothing is not a setting of a linear model. Fix: leave it out, ...
         """
         from bayeswise.foundation.arrays import plain
-        from bayeswise.models.settings.declaration import named_today
+        from bayeswise.models.settings.declaration import current_names
 
         own = self.declared()
         every = [each for kind in MODELS for each in kind.declared().values()]
-        named = named_today(settings, every, stacklevel=stacklevel + 1)
+        named = current_names(settings, every, stacklevel=stacklevel + 1)
         named = {name: value for name, value in named.items() if value is not None or _means_none(own.get(name))}
         for name, value in named.items():
             if name not in own:

@@ -100,7 +100,7 @@ def test_a_promise_that_is_not_kept_is_reported_with_its_remedy(bayeswise: Comma
     assert "promised" not in bayeswise("check", model, new).err
 
 
-def test_promises_that_are_kept_are_seldom_doubted() -> None:
+def test_promises_that_are_kept_are_rarely_doubted() -> None:
     """Rows drawn from the model itself: a 95 % interval leaves 0 out in about one of twenty."""
     generator = np.random.default_rng(3)
     reported = 0

@@ -69,13 +69,13 @@ def test_one_positive_scale_changes_nothing(case: Any, scale: float) -> None:
 @given(cases(), st.sampled_from([0.25, 0.5, 2.0, 4.0]), st.integers(0, 2))
 def test_scaling_the_costs_of_a_state_is_scaling_its_prior(case: Any, scale: float, state: int) -> None:
     table, shares = case
-    dearer, likelier = table.copy(), shares.copy()
-    dearer[:, state] *= scale
+    costlier, likelier = table.copy(), shares.copy()
+    costlier[:, state] *= scale
     likelier[:, state] *= scale
     total = likelier.sum(axis=1)
     kept = total > 0
     likelier = likelier[kept] / total[kept, None]
-    one = bw.decide(shares[kept], costs_of(dearer), states=STATES)
+    one = bw.decide(shares[kept], costs_of(costlier), states=STATES)
     other = bw.decide(likelier, costs_of(table), states=STATES)
     # dividing by the sum rounds, so that ties may break; the chosen one must be as cheap
     at = np.arange(kept.sum())

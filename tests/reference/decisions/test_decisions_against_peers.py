@@ -60,7 +60,7 @@ def table(name: str) -> tuple[np.ndarray, np.ndarray]:
 
 @pytest.mark.parametrize("name", ["breast cancer", "credit"])
 def test_decisions_cost_no_more_than_scikit_learns_thresholds(name: str) -> None:
-    """Ten folds: exactly the fixed threshold of the costs, and no dearer than the tuned one as far as rows can tell."""
+    """Ten folds: the fixed threshold of the costs exactly, and not measurably more expensive than the tuned one."""
     X, y = table(name)
     inner = make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000))
     costs = bw.Costs.binary(positive=1, negative=0, false_positive=FALSE_POSITIVE, false_negative=FALSE_NEGATIVE)

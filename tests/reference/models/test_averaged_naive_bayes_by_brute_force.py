@@ -102,7 +102,7 @@ def exact_average_by_logs(rows: list[dict[str, str]], columns: list[str], row: d
 
 
 def student_sequence(values: Any, mean: float, variance: float) -> tuple[float, Any]:
-    """log p(values), an imagined row of that variance and a tenth of one of that mean before them, and the next."""
+    """log p(values), a pseudo-count of that variance and a tenth of one of that mean before them, and the next."""
     strength, shape, scale, centre = 0.1, 0.5, 0.5 * variance, mean
     log_p = 0.0
     for x in values:
@@ -114,7 +114,7 @@ def student_sequence(values: Any, mean: float, variance: float) -> tuple[float, 
 
 
 def gamma_sequence(values: Any, rate: float) -> tuple[float, Any]:
-    """log p(counts), one imagined row with that mean before them, and the predictive of the next."""
+    """log p(counts), a pseudo-count of that mean before them, and the predictive of the next."""
     shape, time = rate, 1.0
     log_p = 0.0
     for x in values:

@@ -185,7 +185,7 @@ def test_a_threshold_is_tuned_to_costs() -> None:
     costs = {1: {1: 0.0, 0: 1.0}, 0: {1: 20.0, 0: 0.0}}
     scorer = bw.expected_cost_scorer(costs)
     tuned = TunedThresholdClassifierCV(bw.NaiveBayes(), scoring=scorer, cv=3).fit(X, y)
-    assert tuned.best_threshold_ < 0.3  # a missed one is dear
+    assert tuned.best_threshold_ < 0.3  # a missed one is expensive
     # the thresholds it tried are scored by what their decisions cost
     chance = bw.NaiveBayes().fit(X, y).predict_proba(X)[:, 1]
     chosen = (chance >= 0.1).astype(int)

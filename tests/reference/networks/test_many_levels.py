@@ -104,7 +104,7 @@ def test_em_takes_wide_columns() -> None:
     graph = {"region": ["place"], "sign": ["region"]}
     found = fit_tables(with_missing, graph, prior="m-estimate", smoothing=1.0, starts=1, tolerance=1e-12).network
     region, sign = found.table("region"), found.table("sign")
-    counts = np.full(region.shape, 1.0 / 3.0)  # what is imagined, then what each row lets us expect
+    counts = np.full(region.shape, 1.0 / 3.0)  # pseudo-counts, then the expected counts of each row
     for place, seen, reported, _ in codes.tolist():
         share = region[place] * sign[:, reported]
         counts[place] += np.eye(3)[seen] if seen >= 0 else share / share.sum()

@@ -171,7 +171,7 @@ def test_formulas_read_the_row_in_every_form_that_a_model_explains() -> None:
     model = bw.fit(rows, target="loan", model="naive-bayes")
     costs = {"lend": {"good": "-0.1 * amount", "bad": "amount"}, "refuse": 0}
     row = {"amount": 8.0}
-    wanted = bw.explain_action(model, row, costs).expected_cost
+    expected = bw.explain_action(model, row, costs).expected_cost
     one = rows[["amount"]].iloc[[2]]
     for same in (one, rows.iloc[2], [row], pl.DataFrame([row]), {"amount": [8.0]}):
-        assert bw.explain_action(model, same, costs).expected_cost == pytest.approx(wanted)
+        assert bw.explain_action(model, same, costs).expected_cost == pytest.approx(expected)

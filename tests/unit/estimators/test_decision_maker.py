@@ -331,5 +331,5 @@ def test_a_class_whose_rows_have_no_weight_is_absent(estimator: Any, options: di
 
 @pytest.mark.filterwarnings("ignore")
 @parametrize_with_checks([bw.DecisionMaker(LogisticRegression())])
-def test_it_has_the_manners_of_a_scikit_learn_classifier(estimator: Any, check: Any) -> None:
+def test_it_passes_the_checks_of_a_scikit_learn_classifier(estimator: Any, check: Any) -> None:
     check(estimator)

@@ -33,7 +33,7 @@ def test_a_share_of_errors_is_covered_at_least_as_often_as_promised(n: int, leve
         ([-5.0, 0.0, 1.0], [0.2, 0.4, 0.4]),
         ([0.0, 3.0, 3.5, 4.0], [0.25, 0.25, 0.25, 0.25]),
         ([0.0, 1.0, 2.0], [0.85, 0.1, 0.05]),
-        ([0.0, 1.0, 99.0], [0.9, 0.08, 0.02]),  # the dear one is often not seen; it is known from the costs
+        ([0.0, 1.0, 99.0], [0.9, 0.08, 0.02]),  # the expensive one is often not seen; it is known from the costs
     ],
 )
 @pytest.mark.parametrize("n", [20, 60])

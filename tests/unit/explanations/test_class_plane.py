@@ -39,8 +39,8 @@ def test_given_classes_have_the_density_of_scipy() -> None:
     covariance = [[1, 0.7], [0.7, 1]]
     plane = bw.ClassPlane.of({"a": ([0, 0], covariance), "b": ([2, 1], np.eye(2))}, {"a": 0.3, "b": 0.7}, points=9)
     points = np.stack(np.meshgrid(plane.x, plane.y), axis=-1)
-    wanted = np.log(0.3) + stats.multivariate_normal([0, 0], covariance).logpdf(points)
-    assert plane.log_joint[:, :, 0] == pytest.approx(wanted)
+    expected = np.log(0.3) + stats.multivariate_normal([0, 0], covariance).logpdf(points)
+    assert plane.log_joint[:, :, 0] == pytest.approx(expected)
 
 
 def test_a_circle_is_a_circle_and_its_half_axes_are_the_roots_of_the_eigenvalues() -> None:

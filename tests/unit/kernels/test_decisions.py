@@ -38,8 +38,8 @@ def test_expected_costs_are_those_of_numpy(n_rows: int, n_actions: int, n_states
     table[-1] = 2.0
     expected, best = np.empty((n_actions, n_rows)), np.full(n_rows, -1)
     _kernels.expected_costs(shares, table, expected, best)
-    wanted, first = twin_costs(shares, table)
-    assert expected.tolist() == wanted.tolist()
+    costs, first = twin_costs(shares, table)
+    assert expected.tolist() == costs.tolist()
     assert best.tolist() == first.tolist()
 
 

@@ -1,4 +1,4 @@
-"""The scikit-learn face of network classifiers: cuts, missing values, files, decisions, and what is refused."""
+"""The scikit-learn estimator of network classifiers: cuts, missing values, files, decisions, and what is refused."""
 
 from __future__ import annotations
 

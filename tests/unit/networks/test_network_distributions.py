@@ -24,7 +24,7 @@ def test_several_distributions_hold_at_once() -> None:
 
 
 def test_a_distribution_holds_beside_hard_and_soft_evidence() -> None:
-    """What is left of the joint is scaled within each state of the node, so that its states have what is wanted."""
+    """The rest of the joint is scaled within each state of the node, so that its states have given probabilities."""
     network, soft = asia(), {"x-ray": {"yes": 0.9, "no": 0.2}}
     target = {"bronchitis": {"yes": 0.25, "no": 0.75}}
     answer = network.query("cancer", {"dyspnoea": "yes"}, soft=soft, distributions=target)

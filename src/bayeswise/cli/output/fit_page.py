@@ -129,7 +129,7 @@ def mixture_lines(facts: Mapping[str, Any]) -> Iterator[Text]:
 
 
 def averaging_lines(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """How far each column is believed to be relevant, the most relevant first, and the exponent of normal ones."""
+    """The probability that each column is relevant, the most relevant first, and the exponent of normal ones."""
     columns = sorted((c for c in facts["columns"] if "relevance" in c), key=lambda column: -column["relevance"])
     if columns:
         shares = (f"{quoted(column['name'])} {number(column['relevance'], 3)}" for column in columns)

@@ -41,12 +41,12 @@ class Combined:
 
 
 def combine(posterior: Mapping[Any, Any], best: Any, answers: Answers) -> Combined:
-    """Weigh what each hypothesis says by what is believed of it."""
+    """Average the predictions of the hypotheses, weighted by their posterior."""
     said = {hypothesis: _distribution(_answer(answers, hypothesis), hypothesis) for hypothesis in posterior}
     probability: dict[Any, Any] = {}
-    for hypothesis, believed in posterior.items():
+    for hypothesis, weight in posterior.items():
         for label, share in said[hypothesis].items():
-            probability[label] = probability.get(label, 0) + believed * share
+            probability[label] = probability.get(label, 0) + weight * share
     return Combined(probability, max(said[best], key=lambda label: said[best][label]), said, dict(posterior))
 
 

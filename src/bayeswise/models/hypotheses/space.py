@@ -1,4 +1,4 @@
-"""A finite set of hypotheses, what is believed of each, and how data change it: p(h | D) = p(D | h) p(h) / p(D)."""
+"""A finite set of hypotheses, their prior, and their posterior after data: p(h | D) = p(D | h) p(h) / p(D)."""
 
 from __future__ import annotations
 
@@ -155,7 +155,7 @@ class HypothesisSpace:
         pairs = zip(self.hypotheses, found, strict=True)
         return tuple(_amount(value, f"p({datum!r} | {h!r})", self.exact) for h, value in pairs)
 
-    # -- what is believed ---------------------------------------------------------------------------------------
+    # -- posteriors ---------------------------------------------------------------------------------------------
     @cached_property
     def log_joint(self) -> FloatArray:
         """(n_data + 1, n_hypotheses) log p(h) + log p(first k data | h)."""

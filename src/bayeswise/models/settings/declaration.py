@@ -195,7 +195,7 @@ class Settings:
 
     def changed(self, **changes: Any) -> Self:
         """The same settings but for these; the names of earlier versions are taken with a warning."""
-        changes = named_today(changes, declared(type(self)).values(), stacklevel=4)
+        changes = current_names(changes, declared(type(self)).values(), stacklevel=4)
         known = [each.name for each in fields(self)]  # type: ignore[arg-type]
         for name in changes:
             refuse_unknown(name, known, "there is no setting")
@@ -204,11 +204,11 @@ class Settings:
     if not TYPE_CHECKING:  # the earlier names are for those who read settings of a model, not for us
 
         def __getattr__(self, name: str) -> Any:
-            today = earlier_names(declared(type(self)).values()).get(name)
-            if today is None:
+            current = earlier_names(declared(type(self)).values()).get(name)
+            if current is None:
                 raise AttributeError(f"{type(self).__name__} has no setting {name!r}")
-            warn_of_earlier(name, today, stacklevel=3)
-            return getattr(self, today)
+            warn_of_earlier(name, current, stacklevel=3)
+            return getattr(self, current)
 
     def _differing(self, standard: Any) -> str:
         """The settings that differ from the standard ones, as they would be typed."""
@@ -230,7 +230,7 @@ def earlier_names(settings: Iterable[Setting]) -> dict[str, str]:
     return {each.earlier: each.name for each in settings if each.earlier is not None}
 
 
-def named_today(given: Mapping[str, Any], settings: Iterable[Setting], *, stacklevel: int = 3) -> dict[str, Any]:
+def current_names(given: Mapping[str, Any], settings: Iterable[Setting], *, stacklevel: int = 3) -> dict[str, Any]:
     """Settings under their current names, with a warning for each earlier one; other names pass."""
     return renamed_keywords(given, earlier_names(settings), stacklevel=stacklevel + 1)
 

@@ -46,7 +46,7 @@ def copies_in_fit(source: Source, examination: Examination, numbers: Sequence[st
 
     A column that copies the target has as many cells of its values as there are of the classes. `numbers` are columns
     without a profile: two rows of one class agree in them, which is looked up in memory, but not in a file that is read
-    once. Of a table that is spread over machines nothing is asked: it would need one more pass.
+    once. A table that is spread over machines is not searched: it would need one more pass.
     """
     table, target = _table_of(source), examination.target
     if table is None or target is None:

@@ -1,5 +1,5 @@
-"""What cells, labels and names look like without being it: numbers with separators, one label written in two ways,
-a row in the place of names. All is judged by the different values of a column, never by its cells.
+"""Cells, labels and names that look like something else: numbers with separators, one label written in two ways, a row
+in the place of names. Only the distinct values of a column are examined, never its cells.
 """
 
 from __future__ import annotations

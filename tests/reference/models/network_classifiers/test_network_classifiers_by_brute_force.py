@@ -202,10 +202,10 @@ def test_a2de_is_the_mean_over_pairs_of_superparents_that_were_seen_often_enough
 
 
 @pytest.mark.parametrize(
-    ("prior", "imagined"),
+    ("prior", "pseudo_count"),
     [("laplace", lambda n, q: 0.5), ("m-estimate", lambda n, q: 0.5 / n), ("bdeu", lambda n, q: 0.5 / (n * q))],
 )
-def test_each_prior_imagines_its_rows_in_every_table(prior: str, imagined: Any) -> None:
+def test_each_prior_adds_its_pseudo_counts_to_every_table(prior: str, pseudo_count: Any) -> None:
     table = dependent_table(1, n_rows=40)
     rows = Rows(table)
     model = fit_network(table, "y", structure="tan", prior=prior, smoothing=0.5)
@@ -213,7 +213,7 @@ def test_each_prior_imagines_its_rows_in_every_table(prior: str, imagined: Any) 
         above = [p for p in model.network.parents(name) if p != "y"]
         n_levels = len(rows.levels[name])
         n_tables = len(rows.classes) * math.prod(len(rows.levels[p]) for p in above)
-        each = imagined(n_levels, n_tables)
+        each = pseudo_count(n_levels, n_tables)
         for given in itertools.product(*(rows.levels[p] for p in above), rows.classes):
             cells = dict(zip([*above, "y"], given, strict=True))
             counts = [rows.count(**{name: level}, **cells) for level in rows.levels[name]]

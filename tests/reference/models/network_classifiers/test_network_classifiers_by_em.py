@@ -76,8 +76,8 @@ def test_tables_are_what_they_let_us_expect(structure: str, prior: str, smoothin
     network = fitted(table, structure, prior=prior, smoothing=smoothing).network
     for name in ("a", "b", "c"):
         found = network.table(name)
-        imagined = smoothing if prior == "laplace" else smoothing / found.size
-        counts = expected_counts(network, rows_of(table), name) + imagined
+        pseudo_count = smoothing if prior == "laplace" else smoothing / found.size
+        counts = expected_counts(network, rows_of(table), name) + pseudo_count
         assert found == pytest.approx(counts / counts.sum(axis=1, keepdims=True), abs=2e-4)
 
 

@@ -115,18 +115,18 @@ def test_what_does_not_fit_is_refused_before_it_is_tried() -> None:
     assert memory_needed(25, 3) < 600_000_000
 
 
-@pytest.mark.parametrize("imagined", [[], [1.0, 2.0, 3.0]])
+@pytest.mark.parametrize("pseudo_counts", [[], [1.0, 2.0, 3.0]])
 @pytest.mark.parametrize("strength", [0.0, 4.0])
-def test_sums_of_sets_are_sums_over_their_cells(imagined: list[float], strength: float) -> None:
+def test_sums_of_sets_are_sums_over_their_cells(pseudo_counts: list[float], strength: float) -> None:
     from scipy.special import gammaln
 
     generator = np.random.default_rng(0)
     sizes = [2, 3, 2, 4]
     columns = np.ascontiguousarray(generator.integers(0, sizes, (60, 4)).astype(np.uint8).T)
     weights = generator.integers(1, 4, 60)
-    sums = np.zeros((max(len(imagined), 1), 16))
+    sums = np.zeros((max(len(pseudo_counts), 1), 16))
     for chosen in range(4):
-        _kernels.subset_sums(columns, sizes, weights, imagined, strength, chosen, 2, 3, 24.0, sums)
+        _kernels.subset_sums(columns, sizes, weights, pseudo_counts, strength, chosen, 2, 3, 24.0, sums)
     for subset in range(16):
         members = [k for k in range(4) if subset >> k & 1]
         cells = int(np.prod([sizes[k] for k in members], dtype=int))
@@ -136,8 +136,8 @@ def test_sums_of_sets_are_sums_over_their_cells(imagined: list[float], strength:
         cell = np.ravel_multi_index([columns[k] for k in members], [sizes[k] for k in members]) if members else None
         counts = np.bincount(cell, weights, cells) if members else np.array([weights.sum()])
         counts = counts[counts > 0]
-        if imagined:
-            expected = [(gammaln(counts + a) - gammaln(a)).sum() for a in imagined]
+        if pseudo_counts:
+            expected = [(gammaln(counts + a) - gammaln(a)).sum() for a in pseudo_counts]
         elif strength:
             expected = [(gammaln(counts + strength / cells) - gammaln(strength / cells)).sum()]
         else:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from sweeps import labels_of, numbers_of, strays_of
+from sweeps import invalid_values_of, labels_of, numbers_of
 
 from bayeswise.foundation.errors import NotInstalledError, ParameterError, SchemaError, SourceError
 from bayeswise.tables.source import open_source
@@ -278,7 +278,7 @@ def test_a_decimal_comma_goes_with_exponents_and_without_points(tmp_path: Path) 
     path = written(tmp_path, "a;b\n1,5e3;x\n123456789012345678,25;y\n1.234,5;z\n")
     source = open_source(path, decimal=",")
     assert numbers_of(source, "a")[:2] == [1500.0, 123456789012345678.25]
-    assert [invalid.text for invalid in strays_of(source, "a")] == ["1.234,5"]
+    assert [invalid.text for invalid in invalid_values_of(source, "a")] == ["1.234,5"]
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")

@@ -17,7 +17,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse
-from sweeps import labels_of, numbers_of, strays_of, typed
+from sweeps import invalid_values_of, labels_of, numbers_of, typed
 
 import bayeswise as bw
 from bayeswise.foundation.errors import MissingColumnError, ParameterError, SchemaError, SourceError, UsageError
@@ -82,7 +82,7 @@ WITH_MISSING = [1.5, math.nan, None, -0.0, 3.0]
 def test_null_and_nan_are_both_missing(table: Any) -> None:
     assert numbers_of(table, "x") == pytest.approx([1.5, math.nan, math.nan, 0.0, 3.0], nan_ok=True, abs=0)
     assert storage_of(table, "x") == "float"
-    assert strays_of(table, "x") == []
+    assert invalid_values_of(table, "x") == []
 
 
 @pytest.mark.parametrize("kind", ["int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"])
@@ -227,7 +227,7 @@ MOMENT = datetime.datetime(1969, 12, 31, 23, 59, 58, 250000)
 def test_dates_and_times_read_as_iso_text(table: Any, label: str) -> None:
     assert storage_of(table, "t") == "temporal"
     assert labels_of(table, "t") == [label, None]
-    assert [invalid.text for invalid in strays_of(table, "t")] == [label]
+    assert [invalid.text for invalid in invalid_values_of(table, "t")] == [label]
 
 
 def test_decimals_are_numbers_and_their_labels_keep_the_digits() -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from sweeps import numbers_of, strays_of
+from sweeps import invalid_values_of, numbers_of
 
 from bayeswise.tables.schema.profile import profile
 from bayeswise.tables.source import Source, open_source
@@ -55,7 +55,7 @@ def one_number(folder: Path, cell: str) -> float:
 )
 def test_a_cell_that_reads_as_a_number_is_the_nearest_double(tmp_path: Path, cell: str, value: float) -> None:
     assert one_number(tmp_path, cell) == value
-    assert not strays_of(csv_column(tmp_path, cell), "x")
+    assert not invalid_values_of(csv_column(tmp_path, cell), "x")
 
 
 def test_minus_zero_keeps_its_sign(tmp_path: Path) -> None:
@@ -67,7 +67,7 @@ def test_minus_zero_keeps_its_sign(tmp_path: Path) -> None:
 )
 def test_a_cell_that_is_not_a_number_is_an_invalid_value_with_its_line(tmp_path: Path, cell: str) -> None:
     source = csv_column(tmp_path, "1", cell)
-    (invalid,) = strays_of(source, "x")
+    (invalid,) = invalid_values_of(source, "x")
     assert (invalid.row, invalid.line, invalid.text) == (1, 3, cell)
     assert math.isnan(numbers_of(source, "x")[1])
 
@@ -75,7 +75,7 @@ def test_a_cell_that_is_not_a_number_is_an_invalid_value_with_its_line(tmp_path:
 @pytest.mark.parametrize("cell", ["", "  ", "NA", "n/a", "NULL", "?", "NaN", "None", " ? "])
 def test_a_null_word_is_missing_and_not_invalid(tmp_path: Path, cell: str) -> None:
     assert math.isnan(one_number(tmp_path, cell))
-    assert not strays_of(csv_column(tmp_path, cell), "x")
+    assert not invalid_values_of(csv_column(tmp_path, cell), "x")
 
 
 def test_null_words_can_be_chosen_even_numbers(tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_null_words_can_be_chosen_even_numbers(tmp_path: Path) -> None:
     path.write_text("a,b\n-999,NA\n1,?\n")
     source = open_source(path, null_words=["-999"])
     assert math.isnan(numbers_of(source, "a")[0])
-    assert [invalid.text for invalid in strays_of(source, "b")] == ["NA", "?"]
+    assert [invalid.text for invalid in invalid_values_of(source, "b")] == ["NA", "?"]
     assert profile(source)["a"].null_words == {"-999": 1}
 
 

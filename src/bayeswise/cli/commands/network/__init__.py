@@ -1,9 +1,9 @@
 """`bayeswise network`: its verbs.
 
-query.py     the belief in nodes, given what was observed
-predict.py   the belief in nodes for every row of a table
+query.py     the posteriors of nodes, given what was observed
+predict.py   the posteriors of nodes for every row of a table
 show.py      nodes in words, or a drawing
-explain.py   why a node is believed to be in a state, what setting one does to another, whether findings go together
+explain.py   why a node has its posterior, what setting one does to another, whether findings go together
 edit.py      nodes, states and edges removed, renamed and added; the same network in another format
 learn.py     a network from a table
 """

@@ -1,4 +1,4 @@
-"""`bayeswise network explain`, `effect` and `conflict`: why a node is believed to be in a state.
+"""`bayeswise network explain`, `effect` and `conflict`: why a node has the posterior that it has.
 
 `effect` says what setting one node does to another, and how to estimate it from observations; `conflict` whether
 findings go together, and what would explain that they do not.
