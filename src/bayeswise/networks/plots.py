@@ -13,7 +13,7 @@ from bayeswise.networks.explaining.account_views import change_text, finding_tex
 from bayeswise.networks.node import Evidence, Soft
 from bayeswise.render.display import Display, bare, label, note, titled
 from bayeswise.render.graph.picture import MOST_NODES, Bar, DrawnNode, Legend, Picture, Width
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import refuse_unknown
 from bayeswise.render.numbers import number, percent
 from bayeswise.render.page import fragment, picture, text_block
 from bayeswise.render.terminal import aligned, bar
@@ -242,8 +242,8 @@ def _measured(strengths: EdgeStrengths | Mapping[Edge, float], by: str | None) -
         return {edge: float(value) for edge, value in strengths.items()}, "", "the strength of the edge"
     if isinstance(strengths, str) or not all(hasattr(edge, "in_graph") for edge in names_of(strengths, "strengths")):
         raise ParameterError(f"strengths is {strengths!r:.80}", fix="give {(parent, child): number}")
-    if by is not None and by not in MEASURES:
-        raise ParameterError(f"edges have no measure {by!r}", fix=guess(by, list(MEASURES)))
+    if by is not None:
+        refuse_unknown(by, MEASURES, "edges have no measure")
     for measure in (by,) if by is not None else MEASURES:
         measured = {(edge.parent, edge.child): float(getattr(edge, measure)) for edge in strengths if edge.in_graph}
         if not any(map(math.isnan, measured.values())):

@@ -79,9 +79,8 @@ class DecisionFile:
         if self.prior is None:
             return None
         by_text = {str(state): state for state in states}
-        unknown = [name for name in self.prior if name not in by_text]
-        if unknown:
-            raise PriorError(f"the prior names the unknown state {unknown[0]!r}", fix=guess(unknown[0], states))
+        for name in self.prior:
+            refuse_unknown(name, by_text, "the prior names the unknown state", PriorError)
         return prior_by_state({by_text[name]: p for name, p in self.prior.items()}, states)
 
 
@@ -160,8 +159,7 @@ def _table(document: Mapping[str, Any], key: str, where: str) -> dict[str, Any]:
 
 def _kind(column: str, kind: Any, where: str) -> str:
     named = "ignored" if kind == "ignore" else kind
-    if named not in KINDS:
-        raise CostError(f"{where}: kinds.{column} is the unknown kind {kind!r}", fix=guess(kind, KINDS))
+    refuse_unknown(named, KINDS, f"{where}: kinds.{column} is the unknown kind", CostError)
     return str(named)
 
 

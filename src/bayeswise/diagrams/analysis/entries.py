@@ -132,19 +132,18 @@ def entry_of(diagram: InfluenceDiagram, node: str, state: Any, given: Mapping[st
 
 def entries(diagram: InfluenceDiagram, nodes: Any = None) -> Iterator[Entry]:
     """All entries that can vary; of two states one, as the other covaries."""
-    for node in (*diagram.chances, *diagram.utilities) if nodes is None else tuple(nodes):
+    names = (*diagram.chances, *diagram.utilities)
+    for node in names if nodes is None else tuple(nodes):
+        refuse_unknown(node, names, "the diagram has no chance node or utility")
         if node in diagram.utilities:
             for row in range(diagram.utility(node).size):
                 yield _entry(diagram, node, row, None)
-        elif node in diagram.chances:
+        else:
             table = diagram.network.table(node)
             n_shown = 1 if table.shape[1] <= 2 else table.shape[1]
             for row in range(len(table)) if table.shape[1] > 1 else ():
                 for column in range(n_shown):
                     yield _entry(diagram, node, row, column)
-        else:
-            names = (*diagram.chances, *diagram.utilities)
-            raise ParameterError(f"the diagram has no chance node or utility {node!r}", fix=guess(node, names))
 
 
 def _entry(diagram: InfluenceDiagram, node: str, row: int, column: int | None) -> Entry:

@@ -14,7 +14,7 @@ from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.models.settings import common
 from bayeswise.models.settings.declaration import Settings, declared, plain_fields, setting
-from bayeswise.render.labels import Label, guess
+from bayeswise.render.labels import Label, refuse_unknown
 
 Families: TypeAlias = str | Any | Mapping[str, Any]
 amount = partial(setting, at_least=0)
@@ -116,6 +116,6 @@ CONVENTIONS: dict[str, NaiveBayesSettings] = {
 
 def settings_of(convention: str | None, changes: Mapping[str, Any]) -> NaiveBayesSettings:
     """A preset by name, with changes."""
-    if convention is not None and convention not in CONVENTIONS:
-        raise ParameterError(f"there is no convention {convention!r}", fix=guess(convention, list(CONVENTIONS)))
+    if convention is not None:
+        refuse_unknown(convention, CONVENTIONS, "there is no convention")
     return CONVENTIONS[convention or "laplace"].changed(**changes)

@@ -18,7 +18,7 @@ from bayeswise.networks.learning.constraints import Edges, Progress, silent
 from bayeswise.networks.learning.em.sequences import FittedSequences, fit_sequences, order_of
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
-from bayeswise.render.labels import guess, refuse_unknown
+from bayeswise.render.labels import refuse_unknown
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.source import open_source
 
@@ -201,8 +201,7 @@ def _both_graphs(first: Graph | None, later: Graph | None, rows: CodedRows) -> t
 def _shared_places(shared: Iterable[str], names: Sequence[str], same: Sequence[int]) -> list[int]:
     places = []
     for name in names_of(shared, "shared"):
-        if name not in names:
-            raise ParameterError(f"there is no node {name!r:.80}", fix=guess(str(name), list(names)))
+        refuse_unknown(name, names, "there is no node")
         if list(names).index(name) not in same:
             raise ParameterError(
                 f"{name!r} is shared, and has other parents in the first slice", fix="give it the same parents in both"

@@ -24,7 +24,7 @@ from bayeswise.networks.mixed.mixed_rows import DETERMINED, MixedRows, ScatterBy
 from bayeswise.networks.mixed.network import MixedNetwork
 from bayeswise.networks.mixed.node import GaussianNode
 from bayeswise.networks.node import Node
-from bayeswise.render.labels import guess, refuse_unknown
+from bayeswise.render.labels import refuse_unknown
 
 METHODS = ("auto", "hill-climbing", "pc")
 SCORES = ("bic", "aic")
@@ -64,12 +64,9 @@ def learn(
     >>> learn(rows).edges
     (('x', 'y'),)
     """
-    if score not in SCORES:
-        raise ParameterError(f"there is no score {score!r} for numbers", fix=guess(score, SCORES))
-    if method not in METHODS:
-        raise ParameterError(f"there is no method {method!r} for numbers", fix=guess(method, METHODS))
-    if missing not in ("error", "drop"):
-        raise ParameterError(f"missing is {missing!r}", fix="choose 'error' or 'drop'")
+    refuse_unknown(score, SCORES, "for numbers there is no score")
+    refuse_unknown(method, METHODS, "for numbers there is no method")
+    refuse_unknown(missing, ("error", "drop"), "missing is")
     rows, notes = read_rows(table, ignore, kinds, weight, missing)
     sums = ScatterByStates(rows)
     rules = Constraints.of(required, forbidden, tiers, max_parents)

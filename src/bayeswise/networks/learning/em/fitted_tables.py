@@ -24,7 +24,7 @@ from bayeswise.networks.learning.em.incomplete import IncompleteRows, Layout, Po
 from bayeswise.networks.learning.family_counts import PRIORS
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
-from bayeswise.render.labels import guess, refuse_unknown
+from bayeswise.render.labels import refuse_unknown
 
 _SUFFICIENT = 1e-4  # the share of the predicted gain that a step must achieve (Armijo)
 _HALVINGS = 40
@@ -188,8 +188,7 @@ def fit_tables(
     >>> found.network.table("a").round(4).tolist()
     [[0.5, 0.5]]
     """
-    if way not in WAYS:
-        raise ParameterError(f"there is no way {way!r} to fit tables", fix=guess(way, list(WAYS)))
+    refuse_unknown(way, WAYS, "tables are not fitted by")
     check_settings(prior, smoothing, starts, most_steps)
     rows = rows.weighted(weights)
     above = _positions(rows.with_states(), parents)

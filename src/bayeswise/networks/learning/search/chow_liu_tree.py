@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from bayeswise.foundation.arrays import CodeArray, FloatArray
-from bayeswise.foundation.errors import ParameterError
 from bayeswise.foundation.threads import available, each
 from bayeswise.networks.learning.coded_rows import CodedRows
 from bayeswise.networks.learning.constraints import Parents
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import refuse_unknown
 from bayeswise.statistics.counts.pair_counts import PairCounts
 
 _ROWS_FOR_THREADS = 1 << 17
@@ -22,8 +21,8 @@ def chow_liu(rows: CodedRows, root: str | None = None) -> Parents:
     >>> chow_liu(rows)
     [(), (0,), (1,)]
     """
-    if root is not None and root not in rows.names:
-        raise ParameterError(f"there is no column {root!r}", fix=guess(root, list(rows.names)))
+    if root is not None:
+        refuse_unknown(root, rows.names, "the rows have no column")
     information = mutual_information(pair_counts(rows))
     return spanning_tree(information, 0 if root is None else rows.names.index(root))
 
