@@ -25,7 +25,6 @@ from bayeswise.models.relearning import RelearnedModel
 from bayeswise.models.settings.auto import AutoSettings
 from bayeswise.posteriors.calibration_maps import MAPS, AsItIs, Calibration
 from bayeswise.posteriors.normalise import log_posterior, normalise
-from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product, fingerprint
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
@@ -112,9 +111,8 @@ class AutoModel(RelearnedModel):
     @property
     def log_prior(self) -> FloatArray:
         """(n_states,) the shares of the rows, or as given by `class_prior`."""
-        if self.settings.class_prior is not None:
-            return np.asarray(log(prior_by_state(self.settings.class_prior, self.classes)))
-        return self.log_counted
+        given = self.log_class_prior
+        return self.log_counted if given is None else given
 
     @cached_property
     def log_counted(self) -> FloatArray:
@@ -144,11 +142,6 @@ class AutoModel(RelearnedModel):
         """Those of all members, one fewer than members for their weights, and the power of a pool."""
         own = sum(int(member.model.n_free_parameters()) for member in self.members)
         return own + len(self.members) - (self.pool is None)
-
-    def check_prior(self) -> None:
-        """Refuse a `class_prior` that does not name the classes."""
-        if self.settings.class_prior is not None:
-            prior_by_state(self.settings.class_prior, self.classes)
 
     def changed(self, **settings: Any) -> Self:
         """The same rows under another `class_prior`; other settings need the rows."""

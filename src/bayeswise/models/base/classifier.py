@@ -37,7 +37,6 @@ from bayeswise.models.forgetting import (
 )
 from bayeswise.models.from_table import swept
 from bayeswise.posteriors.normalise import log_posterior, normalise
-from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.statistics import Grouped, Product, fingerprint
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Encoder, Report
@@ -120,25 +119,15 @@ class Classifier(ProbabilityModel):
 
     def log_prior_of(self, class_weight: FloatArray) -> FloatArray:
         """(..., n_states) the prior that goes with weights of the classes."""
-        given = self.settings.class_prior
+        given = self.log_class_prior
         if given is not None:
-            return np.broadcast_to(log(prior_by_state(given, self.classes)), class_weight.shape)
+            return np.broadcast_to(given, class_weight.shape)
         return np.asarray(log(class_weight) - log(class_weight.sum(axis=-1, keepdims=True)))
 
     def __repr__(self) -> str:
         shares = listed((f"{c!r}: {w:g}" for c, w in zip(self.classes, self.class_weight, strict=True)), 6)
         inside = f"{self.schema.target_name}: {{{shares}}}, {len(self.schema.used)} columns, {self.settings}"
         return f"{type(self).__name__}({inside})"
-
-    def check_prior(self, *, more_to_come: bool = False) -> None:
-        """Refuse a `class_prior` that does not name the classes; with more rows to come it may name others too."""
-        given = self.settings.class_prior
-        if given is None:
-            return
-        states = self.classes
-        if more_to_come:
-            states = Vocabulary.in_order((*states, *given), Vocabulary(states)).labels
-        prior_by_state(given, states)
 
     def warn(self) -> None:
         """Warnings about what the rows do not determine."""

@@ -13,12 +13,14 @@ from bayeswise.engines.local import over_ranges
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import NoSuchAnswerError
+from bayeswise.foundation.logspace import log
 from bayeswise.models.base.table_model import ScoredRows, TableModel, where_rows_are
 from bayeswise.posteriors.normalise import Posterior, log_posterior, shares_of
+from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.plain import Tabular
 from bayeswise.render.terminal import aligned
 from bayeswise.tables.batch import Batch
-from bayeswise.tables.schema.labels import Label, find_state
+from bayeswise.tables.schema.labels import Label, Vocabulary, find_state
 
 if TYPE_CHECKING:
     from bayeswise.explanations.class_plane import ClassPlane
@@ -46,6 +48,8 @@ def shares_in_ranges(log_relative: FloatArray, out: FloatArray) -> FloatArray:
 class ProbabilityModel(TableModel):
     """A model that answers with the probability of each class."""
 
+    settings: Any
+
     # -- what each model says for itself ----------------------------------------------------------------------
     @property
     @abstractmethod
@@ -55,6 +59,23 @@ class ProbabilityModel(TableModel):
     @abstractmethod
     def log_relative(self, batch: Batch) -> FloatArray:
         """(n_rows, n_states) the log joint up to a number for each row."""
+
+    # -- a prior that is given, of models that have the setting -----------------------------------------------
+    @property
+    def log_class_prior(self) -> FloatArray | None:
+        """(n_states,) the logarithm of `class_prior`; None where it is not given."""
+        given = self.settings.class_prior
+        return None if given is None else log(prior_by_state(given, self.classes))
+
+    def check_prior(self, *, more_to_come: bool = False) -> None:
+        """Refuse a `class_prior` that does not name the classes; with more rows to come it may name others too."""
+        given = self.settings.class_prior
+        if given is None:
+            return
+        states = self.classes
+        if more_to_come:
+            states = Vocabulary.in_order((*states, *given), Vocabulary(states)).labels
+        prior_by_state(given, states)
 
     # -- what it says about rows ------------------------------------------------------------------------------
     def probability(self, batch: Batch) -> FloatArray:

@@ -18,7 +18,6 @@ from bayeswise.models.description_length.bits import DescriptionLength
 from bayeswise.models.description_length.tree import DescribedTree, TreeNode, leaf_bits, tree_length
 from bayeswise.models.relearning import RelearnedModel
 from bayeswise.models.settings.tree import TreeSettings
-from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.encoding.encoder import Report
 from bayeswise.tables.schema.labels import Label, Vocabulary
@@ -87,15 +86,10 @@ class TreeModel(RelearnedModel):
     @cached_property
     def log_prior(self) -> FloatArray:
         """(n_classes,) the shares of the classes in all rows, or as given by `class_prior`."""
-        given = self.settings.class_prior
+        given = self.log_class_prior
         if given is not None:
-            return np.asarray(log(prior_by_state(given, self.classes)))
+            return given
         return np.asarray(log(self.counts[0]) - log(self.counts[0].sum()))
-
-    def check_prior(self) -> None:
-        """Refuse a `class_prior` that does not name the classes."""
-        if self.settings.class_prior is not None:
-            prior_by_state(self.settings.class_prior, self.classes)
 
     @cached_property
     def _log_shares(self) -> FloatArray:
