@@ -17,7 +17,8 @@ from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.progress import Bar
-from bayeswise.models.held_out import AS_IT_IS, Folds, HeldOut, Progress, held_out, prior_of_model
+from bayeswise.models.from_table import Progress
+from bayeswise.models.held_out import AS_IT_IS, Folds, HeldOut, held_out, prior_of_model
 from bayeswise.posteriors.calibration_fits import LOG_LEAST
 from bayeswise.posteriors.prior import prior_by_state
 from bayeswise.render.labels import distinct_texts

@@ -15,7 +15,8 @@ from bayeswise.foundation.errors import ParameterError, row_number
 from bayeswise.foundation.logspace import log
 from bayeswise.models.calibrated import CalibratedModel
 from bayeswise.models.calibrated import calibrated as calibrated_by_rows
-from bayeswise.models.held_out import HeldOut, Progress
+from bayeswise.models.from_table import Progress
+from bayeswise.models.held_out import HeldOut
 from bayeswise.posteriors.calibration_fits import isotonic_steps
 from bayeswise.posteriors.normalise import SUM_TOLERANCE
 from bayeswise.render.plain import Tabular

@@ -27,7 +27,8 @@ from bayeswise.models.base.table_model import (
     where_rows_are,
 )
 from bayeswise.models.forgetting import forgotten_by, with_ledger
-from bayeswise.models.held_out import HeldOut, Progress, left_out_or_folded
+from bayeswise.models.from_table import Progress
+from bayeswise.models.held_out import HeldOut, left_out_or_folded
 from bayeswise.posteriors.calibration import checked_method, fit_calibration
 from bayeswise.posteriors.calibration_maps import MAPS, AsItIs, Calibration
 from bayeswise.posteriors.normalise import log_posterior, normalise

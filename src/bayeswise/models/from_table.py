@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping, Sequence, Sized
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from bayeswise import engines
 from bayeswise.engines import Request
@@ -19,6 +19,7 @@ from bayeswise.tables.source import Source
 if TYPE_CHECKING:
     from bayeswise.engines import Coded
 
+T = TypeVar("T", bound=Sized)
 SCHEMA_WORDS = ("kinds", "levels", "ignore", "missing", "unseen", "weight")
 Progress = Callable[[int], None]
 
@@ -70,6 +71,13 @@ def encoded_rows(source: Source, schema: Schema, progress: Progress | None = Non
         if progress is not None:
             progress(batch.n_rows)
     return batches, encoder.report
+
+
+def reported(rows: T, progress: Progress | None) -> T:
+    """What there is for each of some rows, after these were counted."""
+    if progress is not None:
+        progress(len(rows))
+    return rows
 
 
 def swept(

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Literal, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from bayeswise import _kernels
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, row_number
-from bayeswise.foundation.logspace import log_sum_exp
+from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.tables.schema.labels import Label
 
 Undefined = Literal["error", "prior", "uniform"]
@@ -101,6 +101,22 @@ def log_posterior(
         others[np.argmax(log_block, axis=0), np.arange(log_block.shape[1])] = 0.0
         log_probability[rows] = (log_block - np.log1p(_sum_over_states(others))).T
     return log_probability
+
+
+def log_own(probability: FloatArray, own: IntArray, log_rest: Callable[[IntArray], FloatArray]) -> FloatArray:
+    """(n_rows,) log p(own state), `own` being its position.
+
+    Where p is too small for a number, it is found in the (n, n_states) log posteriors that `log_rest` has of such rows.
+
+    >>> p = np.array([[0.5, 0.5], [1.0, 0.0]])
+    >>> log_own(p, np.array([1, 1]), lambda rows: np.array([[0.0, -800.0]])).round(2).tolist()
+    [-0.69, -800.0]
+    """
+    found = log(probability[np.arange(len(own)), own])
+    small = np.flatnonzero(np.isneginf(found))
+    if len(small):
+        found[small] = log_rest(small)[np.arange(len(small)), own[small]]
+    return found
 
 
 def _sum_over_states(terms: FloatArray) -> FloatArray:

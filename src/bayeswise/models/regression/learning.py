@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -32,7 +32,6 @@ from bayeswise.tables.schema.profile import by_column
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Source
 
-T = TypeVar("T")
 COLUMN_WORDS = tuple(word for word in SCHEMA_WORDS if word != "missing")  # the regression's own has other values
 
 
@@ -158,13 +157,6 @@ def _with_rows(
         return codes, classes, weight
     kept = np.flatnonzero(weight)
     return np.searchsorted(kept, codes).astype(np.int32), Vocabulary([classes[int(k)] for k in kept]), weight[kept]
-
-
-def reported(value: T, batch: Batch, progress: Progress | None) -> T:
-    """The value, after the rows of its batch were counted."""
-    if progress is not None:
-        progress(batch.n_rows)
-    return value
 
 
 def warn_unfinished(certificate: Certificate) -> None:

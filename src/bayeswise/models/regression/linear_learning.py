@@ -13,12 +13,12 @@ from bayeswise.engines.passes import REPORT_TYPES, columns_of, statistic_types
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import NotStreamableError, ParameterError, SchemaError
-from bayeswise.models.from_table import Progress, divided, no_rows, schema_for
+from bayeswise.models.from_table import Progress, divided, no_rows, reported, schema_for
 from bayeswise.models.regression import glm
 from bayeswise.models.regression.features import usable
 from bayeswise.models.regression.glm import IteratedModel, refuse_outside
 from bayeswise.models.regression.in_passes import iterated_elsewhere
-from bayeswise.models.regression.learning import COLUMN_WORDS, reported, warn_unfinished
+from bayeswise.models.regression.learning import COLUMN_WORDS, warn_unfinished
 from bayeswise.models.regression.linear import LinearModel
 from bayeswise.models.regression.row_blocks import Design, Rows, TargetRows
 from bayeswise.models.regression.solving.exact_sums import RowsHere
@@ -81,7 +81,7 @@ def linear_of(
             return iterated
     rows = TargetRows(schema, source)
     with _named(f"{settings.likelihood} noise", settings.likelihood in ("laplace", "student-t")):
-        parts = [reported(pair, pair[0], progress) for pair in rows]
+        parts = [(batch, reported(numbers, progress)) for batch, numbers in rows]
     if not parts:
         raise no_rows(source, schema)
     for batch, numbers in parts:
@@ -161,7 +161,8 @@ class MomentsPass(Pass[FoundMoments]):
 
     def of(self, source: Source, progress: Progress | None = None) -> FoundMoments:
         rows = TargetRows(self.schema, source, whole=False)
-        model = LinearModel.of_rows(self.schema, self.settings, (reported(pair, pair[0], progress) for pair in rows))
+        counted = ((batch, reported(numbers, progress)) for batch, numbers in rows)
+        model = LinearModel.of_rows(self.schema, self.settings, counted)
         return FoundMoments(() if model is None else (model.statistics, *model.folds), rows.report)
 
     def merged(self, one: FoundMoments, other: FoundMoments) -> FoundMoments:

@@ -12,7 +12,6 @@ from fastapi import APIRouter, Query
 from pydantic import Field, StrictBool, StringConstraints
 
 from bayeswise.foundation.errors import KindError, ParameterError
-from bayeswise.foundation.logspace import log
 from bayeswise.models.base.facts import about_model
 from bayeswise.models.base.table_model import TableModel, capabilities_of
 from bayeswise.models.description_length.lengths import description_length
@@ -20,6 +19,7 @@ from bayeswise.models.files import inner_of, kind_of
 from bayeswise.models.naive_bayes import NaiveBayesModel
 from bayeswise.models.registry import DEFAULT, MODELS, kind_of_name
 from bayeswise.models.settings.help_text import settings_by_option, title_of
+from bayeswise.posteriors.normalise import log_own
 from bayeswise.tables.schema.null_words import words_of
 from bayeswise.tables.source import DEFAULT_NULL_WORDS
 from bayeswise.workbench.bench import Bench, TableChoice
@@ -307,10 +307,8 @@ def live_view(bench: Bench, request: LiveRequest) -> LiveView:
     changed = fitted.changed(**changes) if changes else fitted
     posterior = changed.leave_one_out(batches)
     truth = np.concatenate([changed.groups_of(batch) for batch in batches])
-    log_own = log(posterior[np.arange(len(truth)), truth])
-    if np.isneginf(log_own).any():  # too small for a number
-        log_own = changed.leave_one_out_log_proba(batches)[np.arange(len(truth)), truth]
-    log_loss = float(-log_own.mean()) if len(truth) else 0.0
+    logs = log_own(posterior, truth, lambda rows: changed.leave_one_out_log_proba(batches)[rows])
+    log_loss = float(-logs.mean()) if len(truth) else 0.0
     bits = description_length(changed).bits if isinstance(changed, NaiveBayesModel) else None
     return LiveView(
         rows=len(truth),
