@@ -222,7 +222,7 @@ class ManyValues(Verb):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         repeatable = {name for option in self.params if getattr(option, "multiple", False) for name in option.opts}
-        return super().parse_args(ctx, list(spread(args, repeatable)))
+        return super().parse_args(ctx, list(repeated(args, repeatable)))
 
 
 class ManyPairs(Verb):
@@ -230,21 +230,21 @@ class ManyPairs(Verb):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         repeatable = {name for option in self.params if _takes_pairs(option) for name in option.opts}
-        return super().parse_args(ctx, list(spread(args, repeatable, pairs=True)))
+        return super().parse_args(ctx, list(repeated(args, repeatable, pairs=True)))
 
 
 def _takes_pairs(option: Any) -> bool:
     return getattr(option, "multiple", False) and "=" in (option.metavar or "")
 
 
-def spread(words: Iterable[str], repeatable: Collection[str], *, pairs: bool = False) -> Iterator[str]:
+def repeated(words: Iterable[str], repeatable: Collection[str], *, pairs: bool = False) -> Iterator[str]:
     """Put the option before each of its values; with `pairs`, a word without '=' is not a value of it.
 
-    >>> list(spread(["--observe", "sunny", "cool", "--json"], {"--observe"}))
+    >>> list(repeated(["--observe", "sunny", "cool", "--json"], {"--observe"}))
     ['--observe', 'sunny', '--observe', 'cool', '--json']
-    >>> list(spread(["--prior", "yes=.6", "no=.4", "golf.csv"], {"--prior"}, pairs=True))
+    >>> list(repeated(["--prior", "yes=.6", "no=.4", "golf.csv"], {"--prior"}, pairs=True))
     ['--prior', 'yes=.6', '--prior', 'no=.4', 'golf.csv']
-    >>> list(spread(["--data", "1", "-2.5", "--json"], {"--data"}))
+    >>> list(repeated(["--data", "1", "-2.5", "--json"], {"--data"}))
     ['--data', '1', '--data', '-2.5', '--json']
     """
     option, waiting = "", False  # the option that values now belong to; whether it still has none

@@ -159,7 +159,7 @@ def _ports(box: Box, ends: list[tuple[float, int, Edge]], boxes: list[Box], gap:
     ends.sort()
     targets = [_port(box, x, boxes[item].reach if item < len(boxes) else 0.0) for x, item, _ in ends]
     gap = min(gap, 2 * box.reach / max(1, len(ends) - 1))
-    found = spread(targets, [1.0] * len(ends), [gap] * (len(ends) - 1))
+    found = spaced(targets, [1.0] * len(ends), [gap] * (len(ends) - 1))
     if not found:
         return {}
     low, high = box.middle - box.reach, box.middle + box.reach
@@ -274,12 +274,12 @@ _ROUNDS = 24
 _STRAIGHT = 6.0  # how much more a straight passage of bends matters than a short edge
 
 
-def spread(targets: Sequence[float], weights: Sequence[float], distances: Sequence[float]) -> list[float]:
+def spaced(targets: Sequence[float], weights: Sequence[float], distances: Sequence[float]) -> list[float]:
     """The places nearest to the targets (least weighted squares) that keep order and distances.
 
     Less the distances summed, this is isotonic regression: neighbours in the wrong order share their mean.
 
-    >>> spread([0.0, 0.0, 9.0], [1.0, 1.0, 1.0], [2.0, 2.0])
+    >>> spaced([0.0, 0.0, 9.0], [1.0, 1.0, 1.0], [2.0, 2.0])
     [-1.0, 1.0, 9.0]
     """
     shift, shifts = 0.0, [0.0]
@@ -333,7 +333,7 @@ def _settle(
                 total, weight = total + heavy * middle[each], weight + heavy
         targets.append(total / weight if weight else middle[item])
         weights.append(weight or 0.1)
-    for item, place in zip(row, spread(targets, weights, distances), strict=True):
+    for item, place in zip(row, spaced(targets, weights, distances), strict=True):
         middle[item] = place
 
 
