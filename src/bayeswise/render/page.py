@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from bayeswise.render.labels import markup, shown
-from bayeswise.render.theme import AGAINST, FOR, GROUND, INK, mixed
+from bayeswise.render.theme import AGAINST, DARK_GROUND, FOR, GROUND, INK, mixed
 
 _LONGEST = 48  # characters of a label; the whole one is its tooltip
 _HALF = 120  # units of a bar's drawing on each side of the middle
@@ -37,7 +37,7 @@ STYLE = """
 """
 _BODY = f"""
 body{{margin:2rem auto;max-width:62rem;padding:0 1rem;color:{INK};background:{GROUND}}}
-@media(prefers-color-scheme:dark){{body{{color:{mixed(INK, 0.15)};background:#111827}}}}
+@media(prefers-color-scheme:dark){{body{{color:{mixed(INK, 0.15)};background:{DARK_GROUND}}}}}
 """
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 

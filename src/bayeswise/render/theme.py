@@ -8,7 +8,7 @@ from typing import NamedTuple
 FOR, AGAINST, NEUTRAL, INK = "#2f6fb5", "#e08a2c", "#6b7280", "#1f2937"
 STATES = (FOR, AGAINST, "#3f9b6c", "#8e5ea8", "#b8505a", "#9a9a9a")
 ERROR = STATES[4]
-FAINT, GROUND = "#d1d5db", "#ffffff"
+FAINT, GROUND, DARK_GROUND = "#d1d5db", "#ffffff", "#111827"
 _GOLD = "#b5872a"
 
 
