@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 CostsFile: TypeAlias = Annotated[
     str, typer.Option("--costs", metavar="FILE", help="decision.toml, or a CSV with action,STATE,... columns.")
 ]
+OptionalCosts: TypeAlias = Annotated[
+    str | None, typer.Option("--costs", metavar="FILE", help="decision.toml, or a CSV: action,STATE,...")
+]
 Prior: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--prior", metavar="CLASS=P ...", help="Class priors of these rows, if they differ from the model's."),

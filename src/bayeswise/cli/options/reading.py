@@ -21,6 +21,12 @@ if TYPE_CHECKING:
 
 STDIN = "-"
 
+Files: TypeAlias = Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")]
+LabelledFiles: TypeAlias = Annotated[
+    list[str], typer.Argument(metavar="FILE", help="Labelled rows: files, globs, or - for stdin.")
+]
+ModelFile: TypeAlias = Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")]
+Target: TypeAlias = Annotated[str | None, typer.Option("-t", "--target", metavar="COL", help="The column to predict.")]
 Categories: TypeAlias = Annotated[
     list[str] | None,
     typer.Option("--category", metavar="COL[=A,B,C]", help="Read a column as a category, optionally with its levels."),

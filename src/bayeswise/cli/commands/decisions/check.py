@@ -42,8 +42,8 @@ class Checking:
 
 
 def run(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Labelled rows: files, globs, or - for stdin.")],
+    model: reading.ModelFile,
+    files: reading.LabelledFiles,
     *,
     checking: Checking,
     max_cost: Annotated[

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def run(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
+    model: reading.ModelFile,
+    files: reading.Files,
     costs: costs_option.CostsFile,
     prior: Annotated[
         list[str] | None,

@@ -19,7 +19,7 @@ _MOST_LISTED = 8
 
 
 def run(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
+    files: reading.Files,
     target: Annotated[str, typer.Option("-t", "--target", metavar="COL", help="The column to predict.")],
     out: Annotated[
         str | None, typer.Option("-o", "--output", metavar="OUT", help="Output file (default: stdout).")

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 
 def run(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="Labelled rows: files, globs, or - for stdin.")],
+    model: reading.ModelFile,
+    files: reading.LabelledFiles,
     out: Annotated[str, typer.Option("-o", "--output", metavar="OUT", help="Output file.")] = "report.html",
     *,
     checking: Checking,

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from bayeswise.cli.options import reading
-from bayeswise.cli.options.costs import read_decision
+from bayeswise.cli.options.costs import OptionalCosts, read_decision
 from bayeswise.cli.output.writing import Raw, check_output, json_document, say
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, FitError, UsageError
@@ -47,9 +47,7 @@ def run(
         str | None,
         typer.Option("--classes", metavar="A,B,C", help="All classes, if the pool does not show all of them."),
     ] = None,
-    costs: Annotated[
-        str | None, typer.Option("--costs", metavar="FILE", help="decision.toml, or a CSV: action,STATE,...")
-    ] = None,
+    costs: OptionalCosts = None,
     price: Annotated[
         float | None,
         typer.Option("--price", metavar="P", min=0.0, help="Price of a label; stop when the next one saves less."),

@@ -11,7 +11,7 @@ import typer
 
 from bayeswise.cli.options import reading
 from bayeswise.cli.options.command import AsJson
-from bayeswise.cli.options.costs import read_decision
+from bayeswise.cli.options.costs import OptionalCosts, read_decision
 from bayeswise.cli.output.writing import json_document, say
 from bayeswise.foundation.errors import FitError, UsageError
 from bayeswise.foundation.progress import Bar
@@ -28,13 +28,11 @@ if TYPE_CHECKING:
 
 
 def run(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
+    files: reading.Files,
     target: Annotated[
         str | None, typer.Option("-t", "--target", metavar="COL", help="The column to predict [that of --costs].")
     ] = None,
-    costs: Annotated[
-        str | None, typer.Option("--costs", metavar="FILE", help="decision.toml, or a CSV: action,STATE,...")
-    ] = None,
+    costs: OptionalCosts = None,
     by: Annotated[
         Literal["log-loss", "cost", "bits"] | None,
         typer.Option("--by", help="Criterion [cost with --costs, else log-loss]; bits: description length."),

@@ -14,7 +14,7 @@ from bayeswise.foundation.errors import KindError, UsageError
 
 
 def run(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
+    model: reading.ModelFile,
     files: Annotated[
         list[str] | None, typer.Argument(metavar="FILE", help="Table that holds the row, or - for stdin.")
     ] = None,

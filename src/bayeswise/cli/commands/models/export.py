@@ -9,13 +9,13 @@ from typing import Annotated, Any, Literal
 import typer
 
 from bayeswise.cli.options.costs import read_decision
-from bayeswise.cli.options.reading import STDIN, load_for
+from bayeswise.cli.options.reading import STDIN, ModelFile, load_for
 from bayeswise.cli.output.writing import check_output, json_document, output, say, size_text
 from bayeswise.foundation.errors import KindError, UsageError
 
 
 def run(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
+    model: ModelFile,
     dialect: Annotated[
         Literal["duckdb", "sqlite", "postgres", "spark", "snowflake", "bigquery"] | None,
         typer.Option("--sql", help="Write a SELECT for this database."),

@@ -78,8 +78,8 @@ class Engine:
 
 @with_settings
 def run(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
-    target: Annotated[str | None, typer.Option("-t", "--target", metavar="COL", help="The column to predict.")] = None,
+    files: reading.Files,
+    target: reading.Target = None,
     out: Annotated[
         str | None, typer.Option("-o", "--output", metavar="MODEL", help="The model file [TARGET.bayeswise].")
     ] = None,

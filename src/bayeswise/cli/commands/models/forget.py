@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def run(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
+    model: reading.ModelFile,
     files: Annotated[
         list[str],
         typer.Argument(metavar="ROWS", help="Table of training rows, with their target."),

@@ -6,13 +6,13 @@ from typing import Annotated, Any
 
 import typer
 
-from bayeswise.cli.options.reading import load_with_facts
+from bayeswise.cli.options.reading import ModelFile, load_with_facts
 from bayeswise.cli.output.writing import Picture, check_picture, json_document, say
 from bayeswise.foundation.errors import KindError
 
 
 def run(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
+    model: ModelFile,
     png: Picture = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
 ) -> None:

@@ -15,8 +15,8 @@ from bayeswise.tables.schema.notes import report, stops
 
 
 def run(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
-    target: Annotated[str | None, typer.Option("-t", "--target", metavar="COL", help="The column to predict.")] = None,
+    files: reading.Files,
+    target: reading.Target = None,
     weight: Annotated[str | None, typer.Option("--weight", metavar="COL", help="The weight of each row.")] = None,
     *,
     kinds: reading.Kinds,

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 
 def run(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model file.")],
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
+    model: reading.ModelFile,
+    files: reading.Files,
     proba: Annotated[bool, typer.Option("--proba", help="Append the probability of each class: p_CLASS.")] = False,
     evidence: Annotated[
         bool, typer.Option("--evidence", help="Append log_evidence: small for rows unlike the training rows.")

@@ -18,7 +18,7 @@ _MOST_SHOWN = 20
 
 
 def run(
-    files: Annotated[list[str], typer.Argument(metavar="FILE", help="A table: files, globs, or - for stdin.")],
+    files: reading.Files,
     target: Annotated[str, typer.Option("-t", "--target", metavar="COL", help="Column of the class.")],
     positive: Annotated[
         str | None, typer.Option("--positive", metavar="CLASS", help="Positive class (default: yes, true or 1).")
