@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
-from bayeswise.render.labels import guess
+from bayeswise.render.labels import guess, with_article
 
 if TYPE_CHECKING:
     from bayeswise.models.settings.declaration import Setting
@@ -108,7 +108,7 @@ class ModelKind:
 
     def _refused(self, name: str) -> ParameterError:
         others = [kind.name for kind in MODELS if name in kind.declared()]
-        one = f"{'an' if self.name[0] in 'aeiou' else 'a'} {self.name} model"
+        one = with_article(f"{self.name} model")
         if not others:
             return ParameterError(f"there is no setting {name!r} of {one}", fix=guess(name, tuple(self.declared())))
         return ParameterError(
