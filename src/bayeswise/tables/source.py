@@ -64,10 +64,10 @@ class Chunk(Protocol):
         """
         ...
 
-    def labels(self, column: str) -> tuple[NDArray[np.int32], Sequence[Label]]:
+    def labels(self, column: str, kept: Sequence[str] = ()) -> tuple[NDArray[np.int32], Sequence[Label]]:
         """Codes into the levels, -1 for missing; over one sweep the levels only grow, by order of appearance.
 
-        Declared levels come first, in the declared order.
+        Declared levels come first, in the declared order. `kept` are null words that are levels of this column.
         """
         ...
 
@@ -96,8 +96,8 @@ class Chunk(Protocol):
         """The cells as they are stored, those of a text file letter by letter, null words included."""
         ...
 
-    def profile(self, column: str, profiler: Profiler) -> None:
-        """Show the cells to a profiler."""
+    def profile(self, column: str, profiler: Profiler, kept: Sequence[str] = ()) -> None:
+        """Show the cells to a profiler; `kept` are null words that are levels of this column."""
         ...
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from bayeswise.cli.output.writing import json_document
@@ -110,6 +110,8 @@ class Reading:
     numbers: frozenset[str] = frozenset()
     null_words: frozenset[str] = frozenset()
     decimal: str = "."
+    declared: Mapping[str, frozenset[Label]] = field(default_factory=dict)
+    """Levels by column, which are values even if they are null words."""
 
     @classmethod
     def of(cls, source: Any, schema: Schema) -> Reading:
@@ -121,14 +123,21 @@ class Reading:
         known = {normal_name(name) for name in numeric}
         numbers = frozenset(column.name for column in source.columns if normal_name(column.name) in known)
         words = frozenset(word.strip().lower() for word in source.null_words)
-        return cls(source.textual, numbers, words, getattr(getattr(source, "dialect", None), "decimal", "."))
+        levels = {normal_name(column.name): column.levels for column in schema.columns if column.levels}
+        if schema.target is not None and schema.target.classes:
+            levels[normal_name(schema.target.name)] = schema.target.classes
+        named = {column.name: levels.get(normal_name(column.name)) for column in source.columns}
+        declared = {name: frozenset(own) for name, own in named.items() if own} if source.textual else {}
+        decimal = getattr(getattr(source, "dialect", None), "decimal", ".")
+        return cls(source.textual, numbers, words, decimal, declared)
 
     def values(self, name: str, cells: Sequence[Any]) -> Sequence[Any]:
         """The cells as values: numbers where the column is one, None where a cell is missing, else as they are."""
         if not self.textual or not set(map(type, cells)) <= {str, type(None)}:
             return cells
         read = self._number if name in self.numbers else self._text
-        known = {cell: None if cell is None else read(cell) for cell in set(cells)}
+        levels = self.declared.get(name, frozenset())
+        known = {cell: cell if cell in levels and cell else None if cell is None else read(cell) for cell in set(cells)}
         return [known[cell] for cell in cells]
 
     def _text(self, cell: str) -> str | None:

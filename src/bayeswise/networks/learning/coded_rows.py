@@ -31,6 +31,7 @@ from bayeswise.tables.partitions import SpreadSource
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.notes import keep
+from bayeswise.tables.schema.null_words import words_among
 from bayeswise.tables.source import open_source
 
 if TYPE_CHECKING:
@@ -109,11 +110,12 @@ class CodedRows:
         parts: list[list[CodeArray]] = [[] for _ in names]
         levels: list[Sequence[Any]] = [() for _ in names]
         amounts: dict[int, list[FloatArray]] = {k: [] for k, name in enumerate(names) if columns_cut.may_be_cut(name)}
+        words = {name: words_among(states, source.null_words) for name, states in given.items()}
         for chunk in source.chunks([*names, *([] if weight is None else [weight])]):
             if weight is not None:
                 weighed.append(chunk.numbers(weight)[0])
             for place, name in enumerate(names):
-                codes, levels[place] = chunk.labels(name)
+                codes, levels[place] = chunk.labels(name, words[name])
                 refuse_too_many(name, levels[place])
                 parts[place].append(np.array(codes))
                 if place in amounts:

@@ -36,6 +36,7 @@ from bayeswise.tables.schema.column_evidence import InvalidCount
 from bayeswise.tables.schema.columns import Column
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.notes import keep
+from bayeswise.tables.schema.null_words import remembered, words_among
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import Chunk, Source
 
@@ -174,13 +175,18 @@ class Sweep:
         self.plan = plan_for(schema, source, [name for name in (target, self.weight) if name is not None])
         for coder in coders.levels.values():
             coder.start(textual=source.textual)
+        self.kept_words = self._words_that_are_levels() if source.textual else {}
         if coders.classes is not None:
             coders.classes.start(textual=(targets or source).textual)
 
     def encode(self, chunk: Chunk) -> Batch:
         """The rows of a chunk that count, as one batch; other threads read labels while this one reads numbers."""
-        columns = [self.plan[name] for name in self.schema.categories]
-        labels = Shared(chunk.labels, columns, helpers=len(columns) if chunk.n_rows >= ROWS_WORTH_A_THREAD else 0)
+        columns = [(self.plan[name], self.kept_words.get(name, ())) for name in self.schema.categories]
+        labels = Shared(
+            lambda column: chunk.labels(*column),
+            columns,
+            helpers=len(columns) if chunk.n_rows >= ROWS_WORTH_A_THREAD else 0,
+        )
         weights = self._weights_of(chunk)
         groups, classes = self._groups_of(chunk)
         kept = self._kept(groups, weights)
@@ -208,6 +214,15 @@ class Sweep:
             if given is not None and given != self.report.rows:
                 raise ParameterError(f"there are {given} {what} for {self.report.rows} rows", fix="give one per row")
 
+    def _words_that_are_levels(self) -> dict[str, tuple[str, ...]]:
+        """The null words that are declared as levels, by column, or that the model knows if it has no words of its own
+        for missing cells."""
+        words = self.source.null_words
+        as_in_model = remembered(words) == self.schema.null_words
+        coders = {**self.coders.levels, **({} if self.coders.classes is None else {"": self.coders.classes})}
+        known = {coder.name: coder.vocabulary if as_in_model else coder.declared for coder in coders.values()}
+        return {name: kept for name, levels in known.items() if (kept := words_among(levels, words))}
+
     # -- which rows count -------------------------------------------------------------------------------------
     def _weights_of(self, chunk: Chunk) -> FloatArray | None:
         if self.weights is not None:
@@ -225,7 +240,8 @@ class Sweep:
         if self.targets is not None:
             codes, classes = self.targets
             return _rows_of(codes, chunk, "targets"), classes
-        return chunk.labels(self.plan[self.coders.classes.name])
+        name = self.coders.classes.name
+        return chunk.labels(self.plan[name], self.kept_words.get(name, ()))
 
     def _kept(self, groups: CodeArray, weights: FloatArray | None) -> BoolArray | None:
         """Rows that count while learning; None if all of them do."""

@@ -16,7 +16,7 @@ from bayeswise.render.labels import quoted
 from bayeswise.render.numbers import plural
 from bayeswise.tables.partitions import NearSource, SpreadSource
 from bayeswise.tables.schema import column_evidence as evidence
-from bayeswise.tables.schema.columns import Column, Columns
+from bayeswise.tables.schema.columns import LABELLED, Column, Columns
 from bayeswise.tables.schema.kinds import (
     Finding,
     ignored_on_request,
@@ -28,7 +28,8 @@ from bayeswise.tables.schema.kinds import (
 from bayeswise.tables.schema.labels import Label, LabelType, as_label, label_key, label_type_of
 from bayeswise.tables.schema.leaks import copies_in_fit
 from bayeswise.tables.schema.likenesses import formatted_numbers, names_that_are_numbers, two_spellings
-from bayeswise.tables.schema.notes import WRITE_ALIKE, Advice, advice_in_fit, keep, no_column
+from bayeswise.tables.schema.notes import WRITE_ALIKE, Advice, advice_in_fit, keep, no_column, words_like_levels
+from bayeswise.tables.schema.null_words import words_among
 from bayeswise.tables.schema.overrides import Names, Override, Overrides, SchemaOverrides, overrides_for
 from bayeswise.tables.schema.profile import ColumnProfile, ProfilePass, profile, profiles_of
 from bayeswise.tables.schema.schema import Schema, Target
@@ -82,14 +83,23 @@ class Examination:
     def advice(self) -> tuple[Advice, ...]:
         """What a user should look at."""
         of_columns = tuple(advice for finding in self.findings for advice in finding.advice)
-        return (*self._advice_on_names, *(self.target.advice if self.target else ()), *of_columns)
+        of_target = self.target.advice if self.target else ()
+        return (*self._advice_on_names, *of_target, *of_columns, *self._advice_on_words)
 
     @property
     def advice_in_fit(self) -> tuple[Advice, ...]:
         """What a fit warns of."""
         of_columns = tuple(advice for each in self.findings for advice in advice_in_fit(each.column, each.profile))
         of_target = () if self.target is None else tuple(_advice_on_spelling(self.target.profile))
-        return (*self._advice_on_names, *of_target, *of_columns)
+        return (*self._advice_on_names, *of_target, *of_columns, *self._advice_on_words)
+
+    @property
+    def _advice_on_words(self) -> Iterator[Advice]:
+        """Null words that may be levels, or classes."""
+        labelled = [] if self.target is None else [self.target.profile]
+        labelled += [each.profile for each in self.findings if each.column.kind in LABELLED or each.has_one_value]
+        for column in labelled if self.null_words else ():
+            yield from words_like_levels(column, self.null_words or ())
 
     @property
     def _advice_on_names(self) -> tuple[Advice, ...]:
@@ -115,7 +125,7 @@ class Examination:
 def examine(source: Source, target: str | None = None, **given: Unpack[SchemaOverrides]) -> Examination:
     """Infer every column from its full profile."""
     overrides = _overrides(source, target, given)
-    return _inferred_column(source, overrides, overrides.features, profile(source))
+    return _inferred_column(source, overrides, overrides.features, profile(source, kept=_kept_words(source, overrides)))
 
 
 def infer_schema(source: Source, target: str | None = None, **given: Unpack[SchemaOverrides]) -> Schema:
@@ -143,13 +153,20 @@ def _inferred(
     else:
         quick = inferred_from_extremes(source, overrides)
         names = _to_profile(overrides, quick)
-        profiles = profile(source, names) if names else {}
+        profiles = profile(source, names, _kept_words(source, overrides)) if names else {}
     slow = tuple(name for name in overrides.features if name not in quick)
     examination = _inferred_column(source, overrides, slow, profiles)
     schema = examination.schema
     columns = {**quick, **{column.name: column for column in schema}}
     examples = list(map(columns.__getitem__, overrides.features))
     return replace(schema, columns=Columns.like(overrides.features, examples)), examination, quick
+
+
+def _kept_words(source: Source, overrides: Overrides) -> dict[str, tuple[str, ...]]:
+    """The null words that are declared levels, by column."""
+    declared = {name: one.levels for name, one in overrides.by_column.items() if one.levels} if source.textual else {}
+    kept = {name: words_among(levels, source.null_words) for name, levels in declared.items()}
+    return {name: words for name, words in kept.items() if words}
 
 
 def _to_profile(overrides: Overrides, quick: Collection[str]) -> list[str]:
@@ -170,12 +187,13 @@ def _of_one_pass(
     maybe = maybe_numbers(source, overrides)
     full = _to_profile(overrides, {*ignored, *maybe})
     shared_by = len(full) + len(maybe) if source.textual else 0  # as where every column of a text file is profiled
-    found = source.ask(ProfilePass(tuple(full), tuple(maybe), shared_by), [*full, *maybe])
+    kept = _kept_words(source, overrides)
+    found = source.ask(ProfilePass(tuple(full), tuple(maybe), shared_by, kept), [*full, *maybe])
     quick = {**ignored, **sure_numbers(list(found.names), found.extremes, overrides, found.flags_in)}
     names = _to_profile(overrides, quick)
     late = [name for name in names if name not in found.states]
     if late:
-        more = source.ask(ProfilePass(tuple(late), shared_by=shared_by), late)
+        more = source.ask(ProfilePass(tuple(late), shared_by=shared_by, kept=kept), late)
         found = replace(found, states={**found.states, **more.states})
     return quick, profiles_of(source, found, names, shared_by)
 

@@ -35,6 +35,7 @@ from bayeswise.tables.schema.overrides import Override, Overrides
 from bayeswise.tables.schema.profile import ColumnProfile, Extremes, extremes, is_plain, of_zero_and_one
 from bayeswise.tables.source import Source
 
+ONE_VALUE = "only one value"
 FLAG = Vocabulary([0, 1])
 
 
@@ -52,6 +53,11 @@ class Finding:
     def note(self) -> str:
         """What these rows are like."""
         return note_on(self.column, self.profile) if self.is_readable else ""
+
+    @property
+    def has_one_value(self) -> bool:
+        """Whether it is ignored because all cells that are not missing are equal."""
+        return self.column.reason == ONE_VALUE
 
     @property
     def hint(self) -> str:
@@ -105,7 +111,7 @@ def _inferred(profile: ColumnProfile, textual: bool, flag_is_number: bool) -> tu
     if profile.declared:
         return "category", "its levels are declared"
     if profile.distinct <= 1:
-        return "ignored", "only one value"
+        return "ignored", ONE_VALUE
     if profile.booleans == profile.present:
         return "binary", "true or false"
     if evidence.is_numeric(profile, textual):

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +17,7 @@ from bayeswise.tables.schema import column_evidence as evidence
 from bayeswise.tables.schema.column_evidence import places_of
 from bayeswise.tables.schema.columns import LABELLED, Column, Kind
 from bayeswise.tables.schema.likenesses import formatted_numbers, two_spellings
-from bayeswise.tables.schema.null_words import described
+from bayeswise.tables.schema.null_words import described, without
 from bayeswise.tables.schema.profile import ColumnProfile, counted_values
 from bayeswise.tables.schema.schema import Schema, Target
 
@@ -145,6 +147,25 @@ def advice_in_fit(column: Column, profile: ColumnProfile) -> tuple[Advice, ...]:
         what = f"{profile.n_distinct} different values in {profile.present:,} cells: an id?"
         return (Advice(column.name, what, leave_out(column.name)),)
     return ()
+
+
+_SHARE_OF_A_LEVEL = 20  # a null word that takes fewer than one in so many rows is no level that was lost
+
+
+def words_like_levels(profile: ColumnProfile, null_words: Sequence[str]) -> Iterator[Advice]:
+    """Null words that are words, and as frequent among labels as a label is."""
+    if not profile.present or 2 * profile.invalid <= profile.present:
+        return
+    rarest = min((count for _, count in profile.levels), default=0)
+    counts = Counter[str]()
+    for word, count in profile.null_words.items():
+        counts[word.strip()] += count
+    for word, count in sorted(counts.items()):
+        if re.search(r"[^\W\d_]", word) and count >= max(rarest, profile.rows / _SHARE_OF_A_LEVEL):
+            others = without(null_words, [word])
+            typed = " ".join(f"--null {shlex.quote(each)}" for each in others) or "--null ''"
+            what = f"{cells_of(count)} {quoted(word)}, which means missing"
+            yield Advice(profile.name, what, f"if it is a level: null_words={others!r} ({typed})")
 
 
 def _advice_on_numbers(column: Column, profile: ColumnProfile) -> Iterator[tuple[str, str]]:

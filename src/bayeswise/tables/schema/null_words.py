@@ -42,6 +42,30 @@ def words_of(schema: Schema | None) -> tuple[str, ...]:
     return DEFAULT_NULL_WORDS if schema is None or schema.null_words is None else schema.null_words
 
 
+def words_among(levels: Iterable[Any] | None, null_words: Iterable[str]) -> tuple[str, ...]:
+    """The null words that are levels of a column, where they mean these; an empty cell is always missing.
+
+    >>> words_among(["none", "some"], DEFAULT_NULL_WORDS), words_among(["", 1], DEFAULT_NULL_WORDS)
+    (('none',), ())
+    """
+    if not levels or not null_words:
+        return ()
+    words = _plain(null_words)
+    longest = max(map(len, words))
+    spelled = {level.translate(_LOWER) for level in levels if isinstance(level, str) and len(level) <= longest}
+    return tuple(word for word in words if word and word in spelled)
+
+
+def without(null_words: Iterable[str], some: Iterable[str]) -> list[str]:
+    """The null words that are left without some of them.
+
+    >>> without(["", "NA", "none"], ["na"])
+    ['', 'none']
+    """
+    left_out = _plain(some)
+    return [word for word in null_words if _plain([word])[0] not in left_out]
+
+
 def open_like(table: Any, schema: Schema | None) -> Source:
     """The source behind a table, its missing cells found as in the table that the schema was made from.
 

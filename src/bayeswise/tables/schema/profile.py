@@ -97,8 +97,10 @@ def counted_values(distinct: int, exact: bool) -> str:
     return f"{distinct:,}" if exact else f"about {round(distinct, 3 - len(str(distinct))):,}"
 
 
-def profile(source: Source, columns: Sequence[str] | None = None) -> Mapping[str, ColumnProfile]:
-    """Profile the named columns (all by default) in one pass.
+def profile(
+    source: Source, columns: Sequence[str] | None = None, kept: Mapping[str, Sequence[str]] | None = None
+) -> Mapping[str, ColumnProfile]:
+    """Profile the named columns (all by default) in one pass; `kept` are null words that are levels, by column.
 
     >>> from bayeswise.tables.source import open_source
     >>> golf = profile(open_source([{"wind": "weak", "degrees": 20}, {"wind": "strong", "degrees": None}]))
@@ -110,7 +112,7 @@ def profile(source: Source, columns: Sequence[str] | None = None) -> Mapping[str
         return profiles_of(source, source.ask(ProfilePass(tuple(names)), names), names)
     profilers = {name: empty_profiler(len(names)) for name in names}
     for chunk in source.chunks(names):
-        show(chunk, profilers)
+        show(chunk, profilers, kept or {})
     return _profiles(source, profilers)
 
 
@@ -120,13 +122,13 @@ def empty_profiler(n_columns: int) -> Profiler:
     return Profiler(exact_distinct, COUNTED_LEVELS, COUNTED_BYTES)
 
 
-def show(chunk: Chunk, profilers: Mapping[str, Profiler]) -> None:
+def show(chunk: Chunk, profilers: Mapping[str, Profiler], kept: Mapping[str, Sequence[str]]) -> None:
     """Show the cells of a chunk to the profilers of their columns."""
     if chunk.n_rows * len(profilers) >= CELLS_WORTH_A_THREAD:
-        each(lambda column: chunk.profile(*column), profilers.items())
+        each(lambda column: chunk.profile(*column, kept.get(column[0], ())), profilers.items())
         return
     for name, profiler in profilers.items():
-        chunk.profile(name, profiler)
+        chunk.profile(name, profiler, kept.get(name, ()))
 
 
 def _profiles(source: Source, profilers: Mapping[str, Profiler]) -> dict[str, ColumnProfile]:
@@ -179,6 +181,7 @@ class ProfilePass(Pass[SpreadProfile]):
     full: tuple[str, ...]
     maybe_plain: tuple[str, ...] = ()
     shared_by: int = 0  # profilers among which memory is divided; 0: those of `full`
+    kept: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # null words that are levels, by column
     name = "profile"
 
     @property
@@ -235,6 +238,7 @@ class SeenChunks:
         self._flags = np.ones(len(self._names), dtype=np.bool_)
         self._spelling = np.zeros(len(self._names), dtype=np.int64)
         self._profilers = {name: work.profiler() for name in (work.columns if already is None else already.states)}
+        self._kept = work.kept
         self._is_first = already is None
 
     def see(self, chunk: Chunk) -> None:
@@ -248,7 +252,7 @@ class SeenChunks:
             if self._is_first:
                 self._drop_profilers()
         self._is_first = False
-        show(chunk, self._profilers)
+        show(chunk, self._profilers, self._kept)
 
     def _drop_profilers(self) -> None:
         """Of columns that look plain in the first chunk; the others of a text file need not be read as numbers."""

@@ -22,7 +22,7 @@ from bayeswise.foundation.errors import SchemaError, SourceError, shortened
 from bayeswise.foundation.file_bytes import STANDARD_INPUT, STDIN, is_read_once, name_of, standard_input
 from bayeswise.tables.source import DEFAULT_NULL_WORDS, RawColumn, Storage
 from bayeswise.tables.sources.opening import CHOICES, FILE_OPTIONS, TEXT_OPTIONS, Options, refuse
-from bayeswise.tables.sources.table import Piece, SpelledNumbers, TableSource
+from bayeswise.tables.sources.table import Piece, Rules, SpelledNumbers, TableSource
 from bayeswise.tables.sources.text.csv import CsvSource, Piped, PipedCsvSource, empty_file
 from bayeswise.tables.sources.text.stream import SAMPLE_BYTES, encoding_of, translated
 
@@ -241,7 +241,7 @@ class PartPiece:
         return self.piece.n_rows
 
     @property
-    def rules(self) -> _kernels.TextRules:
+    def rules(self) -> Rules:
         return self.piece.rules
 
     @property

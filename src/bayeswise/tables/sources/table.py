@@ -18,13 +18,34 @@ from bayeswise.foundation.errors import MissingColumnError, SchemaError, UsageEr
 from bayeswise.foundation.threads import available, each
 from bayeswise.tables.schema.labels import Label
 from bayeswise.tables.schema.names import are_plain, normal_name
+from bayeswise.tables.schema.null_words import without
 from bayeswise.tables.source import InvalidValue, RawColumn, first_not_utf8, not_utf8
 from bayeswise.tables.sources.cells import settle
 
 CHUNK_ROWS = 65_536
 CELLS_WORTH_A_THREAD = 1 << 14
 TASKS_OF_A_THREAD = 2  # so that no thread waits long for a slow one
-PLAIN = _kernels.TextRules([])
+
+
+class Rules(_kernels.TextRules):
+    """How text cells are read; a column whose levels are null words is read without these."""
+
+    def __init__(self, null_words: Sequence[str], decimal_mark: str = ".") -> None:
+        super().__init__(null_words, decimal_mark)
+        self._null_words, self._decimal_mark = tuple(null_words), decimal_mark
+        self._without: dict[tuple[str, ...], Rules] = {}
+
+    def keeping(self, kept: Sequence[str]) -> Rules:
+        """The rules without some of the null words."""
+        if not kept or not self._null_words:
+            return self
+        key = tuple(kept)
+        if key not in self._without:
+            self._without[key] = Rules(without(self._null_words, key), self._decimal_mark)
+        return self._without[key]
+
+
+PLAIN = Rules([])
 _Item = TypeVar("_Item")
 SpelledNumbers: TypeAlias = tuple[list[tuple[int, str]], int]
 """The invalid cells of a column as (row, text), and how its texts are written (`Chunk.spelling`)."""
@@ -37,7 +58,7 @@ class Piece(Protocol):
     def n_rows(self) -> int: ...
 
     @property
-    def rules(self) -> _kernels.TextRules:
+    def rules(self) -> Rules:
         """How text cells are read."""
         ...
 
@@ -62,7 +83,7 @@ class Piece(Protocol):
 class ColumnPiece(ABC):
     """A piece whose text is text and whose memory is not a matrix, unless it says otherwise."""
 
-    rules: _kernels.TextRules = PLAIN
+    rules: Rules = PLAIN
     by_columns = False
 
     def matrix(self, indices: Sequence[int], begin: int, n_rows: int) -> NDArray[np.float64] | None:
@@ -261,14 +282,14 @@ class TableChunk:
     def spelling(self, column: str) -> int:
         return self._spelling.get(column, 0)
 
-    def labels(self, column: str) -> tuple[NDArray[np.int32], Sequence[Label]]:
+    def labels(self, column: str, kept: Sequence[str] = ()) -> tuple[NDArray[np.int32], Sequence[Label]]:
         index, cells = self._column(column)
         raw = self._sweep.source.columns[index]
         refuse_opaque(raw)
         levels, labels = self._sweep.levels(index)
         codes = np.empty(self.n_rows, dtype=np.int32)
         try:
-            cells.labels(self._piece.rules, levels, codes)
+            cells.labels(self._piece.rules.keeping(kept), levels, codes)
         except ValueError:  # part of the table holds them, and the rest something else
             refuse_opaque(raw._replace(storage="nested"))
         with self._decoding(column):
@@ -286,8 +307,8 @@ class TableChunk:
         with self._decoding(column):
             return self._column(column)[1].texts(PLAIN)
 
-    def profile(self, column: str, profiler: _kernels.Profiler) -> None:
-        self._column(column)[1].profile(self._piece.rules, profiler, self.first_row)
+    def profile(self, column: str, profiler: _kernels.Profiler, kept: Sequence[str] = ()) -> None:
+        self._column(column)[1].profile(self._piece.rules.keeping(kept), profiler, self.first_row)
 
     @contextmanager
     def _decoding(self, column: str) -> Iterator[None]:

@@ -13,7 +13,7 @@ from bayeswise.foundation.errors import SourceError, row_number
 from bayeswise.tables.source import RawColumn
 from bayeswise.tables.sources.cells import object_column, storage_of
 from bayeswise.tables.sources.memory.numpy_array import ArraysSource
-from bayeswise.tables.sources.table import PLAIN, ColumnPiece, TableSource
+from bayeswise.tables.sources.table import PLAIN, ColumnPiece, Rules, TableSource
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class ListsPiece(ColumnPiece):
 
     n_rows: int
     columns: Sequence[Sequence[Any]]
-    rules: _kernels.TextRules = PLAIN
+    rules: Rules = PLAIN
 
     def column(self, index: int, begin: int, n_rows: int) -> _kernels.Column:
         return object_column(self.columns[index][begin : begin + n_rows])
@@ -39,7 +39,7 @@ class ListsSource(TableSource):
         self.n_rows = n_rows
 
     def pieces(self, indices: Sequence[int]) -> Iterator[ListsPiece]:
-        yield ListsPiece(self.n_rows or 0, self._lists, _kernels.TextRules(self.null_words))
+        yield ListsPiece(self.n_rows or 0, self._lists, Rules(self.null_words))
 
 
 def from_dicts(rows: Sequence[Any]) -> TableSource:

@@ -17,7 +17,7 @@ from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError, SourceError
 from bayeswise.foundation.threads import ahead
 from bayeswise.tables.source import DEFAULT_NULL_WORDS
-from bayeswise.tables.sources.table import PLAIN, ColumnPiece, SpelledNumbers, TableSource, plain_columns
+from bayeswise.tables.sources.table import PLAIN, ColumnPiece, Rules, SpelledNumbers, TableSource, plain_columns
 from bayeswise.tables.sources.text import stream as text_file
 from bayeswise.tables.sources.text.dialect import Dialect, sniff
 
@@ -35,7 +35,7 @@ class CsvPiece(ColumnPiece):
 
     block: _kernels.CsvBlock
     skipped: int
-    rules: _kernels.TextRules
+    rules: Rules
 
     @property
     def n_rows(self) -> int:
@@ -105,7 +105,7 @@ class CsvSource(TableSource):
         return [str(cell).strip() for cell in cells]
 
     def pieces(self, indices: Sequence[int]) -> Iterator[CsvPiece]:
-        rules = _kernels.TextRules(self.null_words, self.dialect.decimal)
+        rules = Rules(self.null_words, self.dialect.decimal)
         skipped = int(self.dialect.header)
         for block in self._read(self._blocks(len(self.columns))):
             yield CsvPiece(block, skipped, rules)
