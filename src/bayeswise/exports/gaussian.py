@@ -14,9 +14,9 @@ import numpy as np
 from bayeswise.exports.row_inputs import Row
 from bayeswise.families.arithmetic.stable_functions import HALF_LOG_TWO_PI, log_gamma_ratio
 from bayeswise.foundation.errors import ExportError
+from bayeswise.models.gaussian_bayes.covariance import CovarianceFactor
 from bayeswise.models.gaussian_bayes.densities import LOG_PI, Densities
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel
-from bayeswise.models.gaussian_bayes.spread import Spread
 from bayeswise.render.expression import (
     Expression,
     choose,
@@ -110,7 +110,7 @@ def _by_count(n_there: Expression, entries: Sequence[float]) -> Expression:
 class _Block:
     """The block of one covariance for the present cells of a row."""
 
-    def __init__(self, spread: Spread, gone: Sequence[Expression]) -> None:
+    def __init__(self, spread: CovarianceFactor, gone: Sequence[Expression]) -> None:
         self.spread, self.gone = spread, gone
         self.n_there = total(choose(each, number(0.0), number(1.0)) for each in gone)
         log_scales = [choose(each, number(0.0), number(s)) for each, s in zip(gone, np.log(spread.stddev), strict=True)]

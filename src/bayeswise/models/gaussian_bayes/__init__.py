@@ -5,7 +5,7 @@ model.py             the fitted model, and its accounts
 class_moments.py     weight, mean and scatter of each class, from the exact statistic
 em.py                the same with missing cells
 building.py          moments and settings become densities
-spread.py            one covariance: its rank, its repair, its whitening
+covariance.py        one covariance: its rank, its repair, its whitening
 densities.py         densities of rows under each class
 left_out_rows.py     each row under the model that never saw it
 left_out_entries.py  the same for variances, shrunk covariances, and where EM completed the rows

@@ -12,14 +12,14 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError, TooFewRowsError
 from bayeswise.models.gaussian_bayes.class_moments import ClassMoments, Columns, diagonals
-from bayeswise.models.gaussian_bayes.densities import Densities
-from bayeswise.models.gaussian_bayes.spread import (
-    Spread,
-    diagonal_spread,
+from bayeswise.models.gaussian_bayes.covariance import (
+    CovarianceFactor,
+    diagonal_factor,
+    factor_of,
     oracle_shrinkage,
-    spherical_spread,
-    spread_of,
+    spherical_factor,
 )
+from bayeswise.models.gaussian_bayes.densities import Densities
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
 
 _ORDINARY = 2.0**400
@@ -40,7 +40,7 @@ class Estimate:
 def densities(moments: ClassMoments, settings: GaussianBayesSettings, names: tuple[str, ...]) -> Densities:
     """The densities of all classes."""
     estimate = estimated(moments, settings)
-    spreads = _spreads(estimate, moments, settings)
+    spreads = _factors(estimate, moments, settings)
     df = None
     if settings.predictive == "student-t":
         _refuse_too_few(estimate.df)
@@ -56,7 +56,9 @@ def densities(moments: ClassMoments, settings: GaussianBayesSettings, names: tup
     return Densities(names, np.zeros_like(centre), mean, np.zeros_like(mean), spreads, df, c)
 
 
-def _each(spreads: tuple[Spread, ...], change: Callable[[Spread], Spread]) -> tuple[Spread, ...]:
+def _each(
+    spreads: tuple[CovarianceFactor, ...], change: Callable[[CovarianceFactor], CovarianceFactor]
+) -> tuple[CovarianceFactor, ...]:
     """A change of each spread; what was one object stays one."""
     changed = {id(spread): change(spread) for spread in spreads}
     return tuple(changed[id(spread)] for spread in spreads)
@@ -114,33 +116,35 @@ def _prior_scale(prior: NormalInverseWishart, columns: Columns) -> FloatArray:
     return np.asarray(np.asarray(prior.scale)[0] / columns.unit[:, None] / columns.unit)
 
 
-def _spreads(estimate: Estimate, moments: ClassMoments, settings: GaussianBayesSettings) -> tuple[Spread, ...]:
-    made: list[Spread] = []
+def _factors(
+    estimate: Estimate, moments: ClassMoments, settings: GaussianBayesSettings
+) -> tuple[CovarianceFactor, ...]:
+    made: list[CovarianceFactor] = []
     for state, (scale, divisor) in enumerate(zip(estimate.scale, estimate.divisor, strict=True)):
         if state and settings.is_shared:
             made.append(made[0])
         else:
             n = float(moments.weight.sum() if settings.is_shared else moments.weight[state])
-            made.append(_spread(scale, float(divisor), n, moments, settings))
+            made.append(_factor(scale, float(divisor), n, moments, settings))
     return tuple(made)
 
 
-def _spread(
+def _factor(
     scale: FloatArray, divisor: float, n: float, moments: ClassMoments, settings: GaussianBayesSettings
-) -> Spread:
-    """The spread of one class; where no row is left for a variance it is zero, and gets the floor."""
+) -> CovarianceFactor:
+    """The covariance of one class; where no row is left for a variance it is zero, and gets the floor."""
     columns, floor = moments.columns, settings.variance_floor
     without_rows = n <= 0 and settings.prior is None  # such a class has no evidence
     if not settings.is_full:
         diagonal = diagonals(scale[None])[0]
         variance = columns.stddev**2 if without_rows else diagonal / divisor if divisor > 0 else np.zeros_like(diagonal)
-        to_spread = spherical_spread if settings.covariance == "spherical" else diagonal_spread
-        return to_spread(variance, columns, variance_floor=floor)
+        to_factor = spherical_factor if settings.covariance == "spherical" else diagonal_factor
+        return to_factor(variance, columns, variance_floor=floor)
     covariance = scale / divisor if divisor > 0 else np.zeros_like(scale)
     if without_rows:
         covariance = np.diag(columns.stddev**2)
     share = shrinkage_of(covariance, n, settings)
-    return spread_of(covariance, columns, shrinkage=share, variance_floor=floor, exact=moments.is_complete)
+    return factor_of(covariance, columns, shrinkage=share, variance_floor=floor, exact=moments.is_complete)
 
 
 def shrinkage_of(covariance: FloatArray, n: float, settings: GaussianBayesSettings) -> float:

@@ -26,7 +26,7 @@ from bayeswise.foundation.earlier_names import earlier_fields
 from bayeswise.foundation.errors import NonFiniteError
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.models.gaussian_bayes.class_moments import Columns
-from bayeswise.models.gaussian_bayes.spread import Spread
+from bayeswise.models.gaussian_bayes.covariance import CovarianceFactor
 
 LOG_PI = float(np.log(np.pi))
 
@@ -40,7 +40,7 @@ class Densities:
     centre: FloatArray  # (2, n_columns) high and low, near all classes
     mean: FloatArray  # (n_states, n_columns)
     mean_low: FloatArray  # (n_states, n_columns)
-    spreads: tuple[Spread, ...]  # (n_states,); one object for all states where it is shared
+    spreads: tuple[CovarianceFactor, ...]  # (n_states,); one object for all states where it is shared
     df: FloatArray | None = None  # (n_states,) of Student-t; None for Gaussians
     frame: Columns | None = None  # where numbers leave the ordinary range: the units in which the rest is given
     _blocks: dict[tuple[int, ...], Densities] = field(default_factory=dict, compare=False, repr=False)
@@ -290,7 +290,7 @@ def in_large_units(values: FloatArray, origin: FloatArray, unit: FloatArray) -> 
 
 
 def log_ratios(
-    t: FloatArray, s: IntArray, reference: FloatArray, away: FloatArray, spreads: Sequence[Spread]
+    t: FloatArray, s: IntArray, reference: FloatArray, away: FloatArray, spreads: Sequence[CovarianceFactor]
 ) -> FloatArray:
     """(n_rows, n_states) log p(row | state) - log_peak_state of Gaussian states, up to a number for each row.
 
@@ -309,17 +309,17 @@ def log_ratios(
     return np.asarray(np.where(is_least, linear, -0.5 * square))
 
 
-def log_squares(t: FloatArray, s: IntArray, reference: FloatArray, spreads: Sequence[Spread]) -> FloatArray:
+def log_squares(t: FloatArray, s: IntArray, reference: FloatArray, spreads: Sequence[CovarianceFactor]) -> FloatArray:
     """(n_rows, n_states) the logarithm of the squared distance."""
     white = _whitened(t, reference, spreads)
     return np.asarray(np.stack([log((each * each).sum(axis=1)) for each in white], axis=1) + 2.0 * np.log(2.0) * s)
 
 
-def _whitened(t: FloatArray, reference: FloatArray, spreads: Sequence[Spread]) -> list[FloatArray]:
+def _whitened(t: FloatArray, reference: FloatArray, spreads: Sequence[CovarianceFactor]) -> list[FloatArray]:
     return [_product(spread, t * (reference / spread.stddev)) for spread in spreads]
 
 
-def _product(spread: Spread, scores: FloatArray) -> FloatArray:
+def _product(spread: CovarianceFactor, scores: FloatArray) -> FloatArray:
     """The same operations for a row alone and in a batch, which a product of matrices would not promise."""
     if spread.whitener is None:
         return scores

@@ -26,8 +26,8 @@ from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import FitError, NonFiniteError, ParameterError
 from bayeswise.foundation.special import ndtr
 from bayeswise.models.gaussian_bayes.class_moments import ClassMoments
+from bayeswise.models.gaussian_bayes.covariance import diagonal_factor, factor_of, refuse_square
 from bayeswise.models.gaussian_bayes.densities import Densities
-from bayeswise.models.gaussian_bayes.spread import diagonal_spread, refuse_square, spread_of
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
 from bayeswise.posteriors.line_regions import BayesError, Regions
 from bayeswise.posteriors.normalise import normalise
@@ -137,9 +137,9 @@ def fisher_projection(
     n, columns = moments.weight, moments.columns
     within, floor = moments.scatter.sum(axis=0) / n.sum(), settings.variance_floor
     if within.ndim == 1:
-        spread = diagonal_spread(within, columns, variance_floor=floor)
+        spread = diagonal_factor(within, columns, variance_floor=floor)
     else:
-        spread = spread_of(within, columns, shrinkage=0.0, variance_floor=floor, exact=False)
+        spread = factor_of(within, columns, shrinkage=0.0, variance_floor=floor, exact=False)
     away = columns.in_units(moments.mean, moments.mean_low) / spread.stddev  # (n_states, n_columns)
     away = (away - (n @ away) / n.sum()) * np.sqrt(n / n.sum())[:, None]
     _, lengths, axes = np.linalg.svd(spread.whitened(away), full_matrices=False)

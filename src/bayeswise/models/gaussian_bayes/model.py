@@ -22,6 +22,7 @@ from bayeswise.models.base.probability_model import Gaussians, ParameterCounts, 
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, ScoredRows, where_rows_are
 from bayeswise.models.gaussian_bayes.building import densities
 from bayeswise.models.gaussian_bayes.class_moments import ClassMoments, class_moments
+from bayeswise.models.gaussian_bayes.covariance import refuse_square
 from bayeswise.models.gaussian_bayes.densities import LOG_PI, Densities
 from bayeswise.models.gaussian_bayes.discriminants import (
     LinearDiscriminant,
@@ -36,7 +37,6 @@ from bayeswise.models.gaussian_bayes.discriminants import (
 )
 from bayeswise.models.gaussian_bayes.em import Completion
 from bayeswise.models.gaussian_bayes.left_out_rows import log_evidence_left_out, log_joint_left_out
-from bayeswise.models.gaussian_bayes.spread import refuse_square
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
 from bayeswise.posteriors.line_regions import BayesError, Regions
 from bayeswise.statistics import Grouped, Moments, PatternScatter, Product

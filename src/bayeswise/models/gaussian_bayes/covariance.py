@@ -29,7 +29,7 @@ _TAKES_PART = 1e-6  # entries of a null vector below this are rounding errors of
 
 
 @dataclass(frozen=True)
-class Spread:
+class CovarianceFactor:
     """covariance = diag(stddev) correlation diag(stddev), of full rank."""
 
     stddev: FloatArray  # (n_columns,)
@@ -98,16 +98,16 @@ class Spread:
         white, scores = self.whitener, vectors / self.stddev
         return np.asarray((scores if white is None else scores @ (white.T @ white)) / self.stddev)
 
-    def block(self, columns: IntArray) -> Spread:
+    def block(self, columns: IntArray) -> CovarianceFactor:
         """The marginal of some columns: rows and columns of the covariance that belong to the others are left out."""
         inner = None if self.correlation is None else self.correlation[np.ix_(columns, columns)]
-        return Spread(self.stddev[columns], inner)
+        return CovarianceFactor(self.stddev[columns], inner)
 
-    def times(self, factor: float) -> Spread:
+    def times(self, factor: float) -> CovarianceFactor:
         """The covariance times a number."""
         return replace(self, stddev=self.stddev * np.sqrt(factor))
 
-    def in_units_of(self, unit: FloatArray) -> Spread:
+    def in_units_of(self, unit: FloatArray) -> CovarianceFactor:
         """From units of the columns to the columns' own numbers."""
         return replace(self, stddev=self.stddev * unit)
 
@@ -121,9 +121,9 @@ class Spread:
         return f"rank {self.rank} of {len(self.stddev)} ({'; '.join(words)})" if words else ""
 
 
-def spread_of(
+def factor_of(
     covariance: FloatArray, columns: Columns, *, shrinkage: float, variance_floor: float, exact: bool = True
-) -> Spread:
+) -> CovarianceFactor:
     """A covariance in units of the columns, shrunk towards its diagonal and then, where singular, repaired."""
     variance = np.diagonal(covariance)
     varies = variance > (0.0 if exact else 2.0 * LEAST_VARIANCE * columns.stddev**2)
@@ -137,18 +137,18 @@ def spread_of(
     correlation, bound = _repaired(correlation, varies, variance_floor, exact)
     rank = int(varies.sum()) - bound[1]
     constant = tuple(np.flatnonzero(~varies).tolist())
-    return Spread(stddev, correlation, constant, tuple(bound[0].tolist()), rank)
+    return CovarianceFactor(stddev, correlation, constant, tuple(bound[0].tolist()), rank)
 
 
-def diagonal_spread(variance: FloatArray, columns: Columns, *, variance_floor: float) -> Spread:
+def diagonal_factor(variance: FloatArray, columns: Columns, *, variance_floor: float) -> CovarianceFactor:
     """Uncorrelated columns, from variances in units of the columns."""
     varies = variance > 0
     stddev = np.where(varies, np.sqrt(np.abs(variance)), _least_stddev(columns, variance_floor))
     constant = tuple(np.flatnonzero(~varies).tolist())
-    return Spread(stddev, None, constant, (), int(varies.sum()))
+    return CovarianceFactor(stddev, None, constant, (), int(varies.sum()))
 
 
-def spherical_spread(variance: FloatArray, columns: Columns, *, variance_floor: float) -> Spread:
+def spherical_factor(variance: FloatArray, columns: Columns, *, variance_floor: float) -> CovarianceFactor:
     """One variance for all columns, the mean of theirs in their own units."""
     largest = columns.unit.max(initial=5e-324)
     width = columns.unit / largest
@@ -158,7 +158,7 @@ def spherical_spread(variance: FloatArray, columns: Columns, *, variance_floor: 
         common = float(np.mean((_least_stddev(columns, variance_floor) * width) ** 2))
         constant = tuple(range(len(variance)))
     stddev = np.sqrt(common) / width
-    return Spread(stddev, None, constant, (), len(variance) - len(constant))
+    return CovarianceFactor(stddev, None, constant, (), len(variance) - len(constant))
 
 
 def refuse_square(n_columns: int) -> None:
