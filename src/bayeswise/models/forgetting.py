@@ -13,6 +13,7 @@ import hashlib
 import json
 import os
 import re
+import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -22,6 +23,7 @@ from bayeswise.foundation.atomic import write_bytes
 from bayeswise.foundation.errors import KindError, NotFittedError, NotMergedError, StoreError
 from bayeswise.statistics import fingerprint
 from bayeswise.tables.schema.notes import difference
+from bayeswise.tables.schema.null_words import open_like
 
 M = TypeVar("M")
 
@@ -59,6 +61,18 @@ def history_with(model: Any, gone: Any) -> tuple[str, ...]:
             fix="if it learned them more than once, pass again=True (--again in the shell)",
         )
     return before if gone.weight_of_rows.is_zero().all() else (*before, batch)
+
+
+def refuse_other_parts(model: Any, gone: Any, remaining: Any, *, again: bool = False) -> None:
+    """Refuse two tables that are not together the rows that a model of exact statistics has learned."""
+    with warnings.catch_warnings(action="ignore"):  # about members of a mixture that cannot forget
+        left = model.forget(gone, again=again)
+    rows = open_like(remaining, model.schema)
+    if not left.has_learned_exactly(rows):
+        raise NotMergedError(
+            f"{rows.description} does not hold the rows that remain once the others are forgotten",
+            fix="give all rows that the model has learned but those to be forgotten",
+        )
 
 
 def having_learned(before: Any, after: M, found: Any, history: Sequence[str] = ()) -> M:

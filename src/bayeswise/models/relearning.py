@@ -20,7 +20,7 @@ from bayeswise.models.base.probability_model import ProbabilityModel
 from bayeswise.models.base.table_model import capabilities_of
 from bayeswise.models.forgetting import refusing_unlearned
 from bayeswise.posteriors.normalise import log_posterior, normalise
-from bayeswise.tables.batch import Batch
+from bayeswise.tables.batch import UNSEEN, Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.labels import Label, Vocabulary
 from bayeswise.tables.schema.null_words import open_like
@@ -39,6 +39,11 @@ class RelearnedModel(ProbabilityModel):
     @property
     def classes(self) -> tuple[Label, ...]:
         return self.labels.labels
+
+    def refuse_other_parts(self, gone: Any, remaining: Any, *, again: bool = False) -> None:
+        """Refuse two tables that are not together the rows that the model has learned, by the weight of each class."""
+        batches = [*encoded(self, gone), *encoded(self, remaining)]
+        _refuse_other_classes(self, batches, "give the rows to be forgotten, and all others that it has learned")
 
     if TYPE_CHECKING:  # a field of some models, computed by others
 
@@ -150,7 +155,8 @@ def refuse_other_rows(model: Any, batches: Sequence[Batch]) -> None:
     Weights do not say which rows they were learned from: how many there were of each class must be the same.
     """
     if not capabilities_of(model).leave_one_out:
-        _refuse_other_classes(model, batches)
+        fix = "give the whole table that was learned, or leave out cv (--cv) for rows that are new to the model"
+        _refuse_other_classes(model, batches, fix)
         return
     selected = " and ".join(model.selected_by_rows)
     fix = "give the whole table that was learned, or use cv=10 (--cv 10)"
@@ -165,22 +171,26 @@ def refuse_other_rows(model: Any, batches: Sequence[Batch]) -> None:
         )
 
 
-def _refuse_other_classes(model: Any, batches: Sequence[Batch]) -> None:
+def _refuse_other_classes(model: Any, batches: Sequence[Batch], fix: str) -> None:
     found, complete = np.zeros((2, len(model.classes)))
+    unseen = 0.0
     for batch in batches:
         if batch.groups is None:
             continue
         mass = batch.row_weights
         codes = batch.groups_in(Vocabulary(model.classes))
         known = codes >= 0
+        unseen += float(mass[codes == UNSEEN].sum())
         whole = known & (batch.codes >= 0).all(axis=1) & ~np.isnan(batch.values).any(axis=1)
         found += np.bincount(codes[known], mass[known], minlength=len(found))
         complete += np.bincount(codes[whole], mass[whole], minlength=len(found))
-    if not any(np.allclose(each, model.class_weight, rtol=1e-9, atol=0.0) for each in (found, complete)):
+    counts = (found, complete)
+    if unseen > 0.0 or not any(np.allclose(each, model.class_weight, rtol=1e-9, atol=0.0) for each in counts):
+        others = f", and {unseen:,.10g} of other classes" if unseen > 0.0 else ""
         raise NotMergedError(
             f"these rows are not those that the model has learned: the weight of its classes is "
-            f"{_numbers(model.class_weight)}, and here it is {_numbers(found)}",
-            fix="give the whole table that was learned, or leave out cv (--cv) for rows that are new to the model",
+            f"{_numbers(model.class_weight)}, and here it is {_numbers(found)}{others}",
+            fix=fix,
         )
 
 

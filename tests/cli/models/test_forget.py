@@ -8,6 +8,9 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
+import pytest
+
 Command = Callable[..., SimpleNamespace]
 Write = Callable[..., Path]
 
@@ -107,3 +110,58 @@ def test_a_regression_of_numbers_needs_no_remaining_rows(bayeswise: Command, tmp
     assert answer.code == 2
     assert "leave --rows out" in answer.err
     assert bayeswise("forget", model, gone, "-o", tmp_path / "less.bayeswise").code == 0
+
+
+def linear_rows(n: int) -> str:
+    """Rows whose class depends on a sum of three numbers."""
+    generator = np.random.default_rng(3)
+    a, b, c, noise = generator.normal(size=(4, n)).round(4)
+    y = np.where(2 * a + b + c + 0.5 * noise > 0, "p", "n")
+    return "a,b,c,y\n" + "".join(f"{i},{j},{k},{y_}\n" for i, j, k, y_ in zip(a, b, c, y, strict=True))
+
+
+@pytest.mark.parametrize("kind", ["tree", "logistic", "logistic --calibrate platt", "auto"])
+def test_any_model_of_classes_is_learned_again_from_the_remaining_rows(
+    bayeswise: Command, kind: str, write: Write, tmp_path: Path
+) -> None:
+    header, *rows = linear_rows(300).splitlines(keepends=True)
+    table, gone, kept = (
+        write(header + "".join(part), name)
+        for part, name in ((rows, "all.csv"), (rows[:3], "gone.csv"), (rows[3:], "kept.csv"))
+    )
+    for source, name in ((table, "model"), (kept, "never")):
+        assert bayeswise("fit", source, "-t", "y", "--model", *kind.split(), "-o", tmp_path / name).code == 0
+    answer = bayeswise("forget", tmp_path / "model", gone, "--rows", kept, "-o", tmp_path / "new")
+    assert (answer.code, answer.err.count("Forgot")) == (0, 0)
+    assert "Forgot 3 rows of gone.csv." in answer.out
+    assert (tmp_path / "new").read_bytes() == (tmp_path / "never").read_bytes()
+
+
+def test_a_mixture_of_regressions_alone_is_learned_again(bayeswise: Command, write: Write, tmp_path: Path) -> None:
+    header, *rows = linear_rows(1_000).splitlines(keepends=True)
+    table, gone, kept = (
+        write(header + "".join(part), name)
+        for part, name in ((rows, "all.csv"), (rows[:3], "gone.csv"), (rows[3:], "kept.csv"))
+    )
+    for source, name in ((table, "model"), (kept, "never")):
+        assert bayeswise("fit", source, "-t", "y", "--choose", "best", "-o", tmp_path / name).code == 0
+    (member,) = json.loads(bayeswise("inspect", tmp_path / "model", "--json").out)["mixture"]["members"]
+    assert member.startswith("logistic")
+    assert bayeswise("forget", tmp_path / "model", gone, "-o", tmp_path / "new").code == 4
+    assert bayeswise("forget", tmp_path / "model", gone, "--rows", kept, "-o", tmp_path / "new").code == 0
+    assert (tmp_path / "new").read_bytes() == (tmp_path / "never").read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["tree", "logistic"])
+def test_weights_of_classes_say_that_other_rows_remain(
+    bayeswise: Command, kind: str, write: Write, tmp_path: Path
+) -> None:
+    header, *rows = linear_rows(60).splitlines(keepends=True)
+    table, gone = write(header + "".join(rows), "all.csv"), write(header + "".join(rows[:3]), "gone.csv")
+    odd = write(header + "".join(rows[3:]) + "1,2,3,third\n", "odd.csv")
+    assert bayeswise("fit", table, "-t", "y", "--model", kind, "-o", tmp_path / "model").code == 0
+    assert "--rows" in bayeswise("forget", tmp_path / "model", gone, "-o", tmp_path / "new").err
+    for remaining in (table, odd):
+        answer = bayeswise("forget", tmp_path / "model", gone, "--rows", remaining, "-o", tmp_path / "new")
+        assert answer.code == 4, remaining
+    assert not (tmp_path / "new").exists()

@@ -192,8 +192,8 @@ _REASONS = {
     ("merge", "logistic-regression"): "fit one model to all rows: weights do not add up, counts and moments do",
     ("merge", "iterated-regression"): "fit one model to all rows, or with --likelihood gaussian, which adds up",
     ("merge", "description-length-tree"): "fit one tree to all rows: all of them together select its questions",
-    ("forget", "description-length-tree"): "fit it again without these rows: they helped to select its questions",
-    ("forget", "logistic-regression"): "fit it again without these rows: it keeps weights, not what they came from",
+    ("forget", "description-length-tree"): "give the rows that remain: forget MODEL ROWS --rows REMAINING",
+    ("forget", "logistic-regression"): "give the rows that remain: forget MODEL ROWS --rows REMAINING",
     ("forget", "iterated-regression"): "fit it again without these rows, or with --likelihood gaussian, which forgets",
     ("densities", "auto"): "use a model that has densities: fit --model naive-bayes",
 }

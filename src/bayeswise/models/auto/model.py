@@ -19,7 +19,13 @@ from bayeswise.models.auto.explaining import account_of
 from bayeswise.models.auto.pooling import LogLinear
 from bayeswise.models.base.classifier import with_targets
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, where_rows_are
-from bayeswise.models.forgetting import forgotten_by, history_with, refuse_other_settings, with_ledger
+from bayeswise.models.forgetting import (
+    forgotten_by,
+    history_with,
+    refuse_other_parts,
+    refuse_other_settings,
+    with_ledger,
+)
 from bayeswise.models.from_table import encoded_rows
 from bayeswise.models.relearning import RelearnedModel
 from bayeswise.models.settings.auto import AutoSettings
@@ -345,6 +351,13 @@ class AutoModel(RelearnedModel):
             return fingerprint(self._gone(list(with_targets(table, self.schema)))) == fingerprint(self.statistics)
         except BayeswiseError:
             return False
+
+    def refuse_other_parts(self, gone: Any, remaining: Any, *, again: bool = False) -> None:
+        """Refuse two tables that are not together the rows that the model has learned, by statistics if it has any."""
+        if self.exact_members:
+            refuse_other_parts(self, gone, remaining, again=again)
+        else:
+            super().refuse_other_parts(gone, remaining)
 
     # -- rows left out ----------------------------------------------------------------------------------------
     @property

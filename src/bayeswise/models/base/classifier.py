@@ -31,6 +31,7 @@ from bayeswise.models.forgetting import (
     forgotten_by,
     having_learned,
     history_with,
+    refuse_other_parts,
     refuse_other_settings,
     refusing_unlearned,
     with_ledger,
@@ -224,6 +225,10 @@ class Classifier(ProbabilityModel):
         except BayeswiseError:  # rows that could not have been learned
             return False
         return fingerprint(found) == fingerprint(self.statistics)
+
+    def refuse_other_parts(self, gone: Any, remaining: Any, *, again: bool = False) -> None:
+        """Refuse two tables that are not together the rows that the model has learned."""
+        refuse_other_parts(self, gone, remaining, again=again)
 
     def merge(self, other: Self) -> Self:
         """The model of both sets of rows; schema and settings must be the same."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -10,7 +9,7 @@ import typer
 from bayeswise.cli.options import reading
 from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.output.writing import check_model_output, json_document, reported_warnings, saved, say
-from bayeswise.foundation.errors import NotMergedError, UsageError
+from bayeswise.foundation.errors import UsageError
 from bayeswise.foundation.progress import Bar
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def run(
             "--rows",
             metavar="REMAINING",
             help="Table of the remaining rows, to select again what rows select: members and weights of auto, "
-            "cuts, graphs, families.",
+            "cuts, graphs, families, weights of a regression, trees.",
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is not a model.")] = False,
@@ -48,14 +47,18 @@ def run(
     bayeswise forget m.bayeswise withdrawn.csv --rows remaining.csv -o m.bayeswise
 
     Refuses rows that cannot have been training rows, as far as the counts show, and rows that were forgotten before
-    (recorded in MODEL.forgotten beside the model); nothing is written then. With --rows, also refuses a table that is
-    not that of the remaining rows.
+    (recorded in MODEL.forgotten beside the model); nothing is written then. With --rows, any model of classes
+    is learned again; a table that is not that of the remaining rows is refused (regressions and trees know it by the
+    number of rows of each class).
     """
     from bayeswise.models.base.facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
 
-    fitted = reading.load_for("forget", model, "forgets")
+    fitted = reading.load_for("forget", model, *(("forgets",) if remaining is None else ()))
     if remaining is not None and not fitted.capabilities.classes:
-        raise UsageError("--rows is for models of classes: this one forgets exactly without it", fix="leave --rows out")
+        raise UsageError(
+            "--rows is for models of classes: a regression of a number forgets exactly without it, or not at all",
+            fix="leave --rows out",
+        )
     replaced = check_model_output(out, files, force=force, updated=[model])
     with Bar("forgetting") as bar:
         opened = reader.open(files, like=fitted.schema, once=True)
@@ -64,9 +67,10 @@ def run(
             with reported_warnings():
                 after = fitted.forget(source, again=again)
         else:
-            with warnings.catch_warnings(action="ignore"):  # about members that learn again
-                left = fitted.forget(source, again=again)
-            after = relearned(fitted, left, reader.open(remaining, like=fitted.schema))
+            kept = reader.open(remaining, like=fitted.schema)
+            fitted.refuse_other_parts(source, kept, again=again)
+            with reported_warnings():
+                after = relearned(fitted, kept)
     after.save(out)
     gone = count_of(weight_of(fitted) - weight_of(after))
     facts: dict[str, Any] = {
@@ -88,15 +92,10 @@ def run(
     say(saved(out, replaced))
 
 
-def relearned(fitted: Any, left: Any, source: Source) -> Any:
+def relearned(fitted: Any, source: Source) -> Any:
     """The model of the rows that remain, everything that rows choose chosen again; the kinds of columns stay."""
     from bayeswise.tables.encoding.encoder import Encoder
 
-    if not left.has_learned_exactly(source):
-        raise NotMergedError(
-            f"{source.description} does not hold the rows that remain once the others are forgotten",
-            fix="give all rows that the model has learned but those to be forgotten",
-        )
     return fitted.relearned(list(Encoder(fitted.schema, learning=True).batches(source)))
 
 
