@@ -1,4 +1,4 @@
-// Prior x what each column says = posterior, as steps of log-odds from the prior to the posterior.
+// Prior (or a row of means) x what each column says = posterior, as steps of log-odds from the first to the posterior.
 import { scaleLinear } from "d3-scale";
 import { useRef } from "preact/hooks";
 import type { Schemas } from "../api/client";
@@ -14,7 +14,7 @@ interface Step {
   readonly name: string;
   readonly from: number;
   readonly to: number;
-  readonly total: boolean; // the prior and the posterior start at 0
+  readonly total: boolean; // the first and the posterior start at 0
 }
 
 export function Waterfall({ view }: { view: View }) {
@@ -65,5 +65,5 @@ function stepsOf(view: View): Step[] | null {
     at += part.weight!;
     return { name: `${part.column} = ${part.value ?? "missing"}`, from, to: at, total: false };
   });
-  return [{ name: "prior", from: 0, to: view.log_prior_odds, total: true }, ...steps, { name: "posterior", from: 0, to: view.log_odds, total: true }];
+  return [{ name: view.start, from: 0, to: view.log_prior_odds, total: true }, ...steps, { name: "posterior", from: 0, to: view.log_odds, total: true }];
 }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from bayeswise.explanations.balance import Balance, weigh
+from bayeswise.explanations.balance import PRIOR, Balance, weigh
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
@@ -75,6 +75,7 @@ class Account(Tabular):
     contributions: tuple[Contribution, ...]
     convention: str = ""  # which smoothing and prior are in force, in words
     title: str = field(default="", kw_only=True)
+    start: str = field(default=PRIOR, kw_only=True)  # what `log_prior` is: that of the classes, or of a row of means
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "states", tuple(self.states))
@@ -172,6 +173,12 @@ class Account(Tabular):
         return True
 
     @property
+    def equation(self) -> str:
+        """What the lines are, in words; a line is a likelihood where the others do not change it."""
+        factors = "likelihoods" if self.additive and self.start == PRIOR else "a factor for each column"
+        return f"{self.start} × {factors} = posterior"
+
+    @property
     def greedy_is_least(self) -> bool:
         """Whether changing the most effective columns first changes the fewest, wherever the boundary is.
 
@@ -198,7 +205,10 @@ class Account(Tabular):
             )
 
     def _excluded(self, first: IntArray) -> str:
-        names = ["its prior", *(f"{c.column} = {c.value!r}" for c in self.contributions)]
+        names = [
+            "its prior" if self.start == PRIOR else self.start,
+            *(f"{c.column} = {c.value!r}" for c in self.contributions),
+        ]
         return "; ".join(f"{state!r} by {names[k]}" for state, k in list(zip(self.states, first, strict=True))[:5])
 
     # -- as data, text, pages and pictures --
@@ -208,6 +218,7 @@ class Account(Tabular):
             "title": self.title,
             "convention": self.convention,
             "states": [json_value(state) for state in self.states],
+            "start": self.start,
             "log_prior": _json_numbers(self.log_prior),
             "contributions": [
                 {
@@ -225,13 +236,13 @@ class Account(Tabular):
         }
 
     def to_columns(self) -> dict[str, list[Any]]:
-        """One line for the prior, each column and the joint: column, value (as text), log_STATE ..., note."""
+        """One line for the start, each column and the joint: column, value (as text), log_STATE ..., note."""
         names = [f"log_{state}" for state in self.states]
         if len(set(names)) < len(names):
             names = [f"log_{state!r}" for state in self.states]
         lines = [*self.log_terms, self.log_joint]
         return {
-            "column": ["(prior)", *self.columns, "(joint)"],
+            "column": [f"({self.start})", *self.columns, "(joint)"],
             "value": ["", *(shown(c.value) for c in self.contributions), ""],
             **{name: [float(line[k]) for line in lines] for k, name in enumerate(names)},
             "note": ["", *(c.note for c in self.contributions), ""],
@@ -333,6 +344,7 @@ class CalibratedAccount(Account):
             (*account.contributions, line),
             account.convention,
             title=account.title,
+            start=account.start,
             calibration=calibration,
             log_model_prior=account.log_prior,
             log_shift=np.zeros(len(account.states)),

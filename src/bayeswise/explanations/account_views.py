@@ -1,4 +1,4 @@
-"""An account as bars in a terminal and as HTML: prior first, the strongest column next, posterior last.
+"""An account as bars in a terminal and as HTML: the start first, the strongest column next, posterior last.
 
 The bars are in log-odds: to the right they speak for the answer, to the left for its rival. In a terminal they can be
 read without colour, in 80 columns.
@@ -87,7 +87,7 @@ class Bars:
             table.add_row(*labels, bar, weight_text(log_ratio), factor_text(log_ratio))
 
         prior = self.balance.log_prior_odds
-        line("prior", self.balance.share(self.balance.prior), _two_sided(prior / top, half), prior)
+        line(self.balance.start, self.balance.share(self.balance.prior), _two_sided(prior / top, half), prior)
         for weight in weights:
             value = value_text(weight.value, weight.note)
             line(weight.column, value, _two_sided(weight.log_ratio / top, half), weight.log_ratio)
@@ -101,7 +101,9 @@ class Bars:
         names = [cell_len(shown(weight.column, most)) for weight in weights]
         values = [cell_len(shown(value_text(weight.value, weight.note), most)) for weight in weights]
         shares = self.balance.share(self.balance.prior), self.balance.share(self.balance.probability, 4)
-        return max([9, *names]), max([len(self.balance.share(0.1234, 4)), *map(len, shares), *values])
+        return max([9, len(self.balance.start), *names]), max(
+            [len(self.balance.share(0.1234, 4)), *map(len, shares), *values]
+        )
 
     def _axis(self, half: int) -> Text:
         rival = "◄ " + shown(self.balance.rival, half - 3)
@@ -161,7 +163,7 @@ def _parts(account: Account, balance: Balance) -> list[str]:
 def _weights_table(balance: Balance) -> str:
     weights = balance.strongest(_MOST_COLUMNS_OF_PAGE)
     top, before = balance.largest(weights), balance.log_prior_odds
-    rows = [_row("prior", balance.share(balance.prior), html_bar(before, top), before)]
+    rows = [_row(balance.start, balance.share(balance.prior), html_bar(before, top), before)]
     rows += [
         _row(each.column, value_text(each.value, each.note), html_bar(each.log_ratio, top), each.log_ratio)
         for each in weights

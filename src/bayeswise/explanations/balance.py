@@ -23,6 +23,8 @@ from bayeswise.tables.schema.labels import Label
 if TYPE_CHECKING:
     from bayeswise.explanations.account import Account
 
+PRIOR, AT_THE_MEANS = "prior", "at the means"  # what the first line of an account is
+
 
 @dataclass(frozen=True)
 class Weight:
@@ -45,6 +47,7 @@ class Balance:
     log_odds: float
     rival: str  # `against` in words
     complete: bool = True  # whether there is no third state
+    start: str = PRIOR  # what `log_prior_odds` are
 
     @property
     def prior(self) -> float:
@@ -83,6 +86,7 @@ class Balance:
         return {
             "state": json_value(self.state),
             "against": json_value(self.against),
+            "start": self.start,
             "log_prior_odds": json_number(self.log_prior_odds),
             "weights": [
                 {"column": each.column, "value": json_value(each.value), "log_ratio": json_number(each.log_ratio)}
@@ -114,7 +118,7 @@ def weigh(account: Account, state: int, against: int | None) -> Balance:
     rival = str(account.states[others[0]]) if single else "all others"
     rival_state = account.states[others[0]] if single else None
     complete = len(others) == len(account.states) - 1
-    return Balance(account.states[state], rival_state, prior, tuple(weights), log_odds, rival, complete)
+    return Balance(account.states[state], rival_state, prior, tuple(weights), log_odds, rival, complete, account.start)
 
 
 def _log_odds(account: Account, state: int, others: list[int]) -> float:

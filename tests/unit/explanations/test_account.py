@@ -14,7 +14,11 @@ import pytest
 from cases import NEVER, golf, random_account
 
 from bayeswise.explanations import Account, Contribution
+from bayeswise.explanations.account import CalibratedAccount
+from bayeswise.explanations.balance import AT_THE_MEANS
+from bayeswise.explanations.plots import WaterfallDisplay
 from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
+from bayeswise.posteriors.calibration_maps import AsItIs
 
 
 def test_the_account_of_golf_is_the_lecture_by_hand() -> None:
@@ -128,3 +132,30 @@ def test_states_that_print_alike_have_columns_of_their_own() -> None:
 def test_the_repr_is_one_line() -> None:
     assert repr(golf()) == "Account(4 columns, log joint yes=-5.242, no=-3.884)"
     assert "\n" not in repr(random_account(5))
+
+
+def at_the_means() -> Account:
+    """A regression's case: the first line is what it says of a row of means."""
+    parts = (Contribution("income", 2.0, np.array([0.0, 14.0])), Contribution("age", 50.0, np.array([0.0, -1.0])))
+    return Account(("no", "yes"), np.array([0.0, -17.0]), parts, "logistic regression", start=AT_THE_MEANS)
+
+
+def test_what_is_said_of_a_row_of_means_is_not_called_a_prior() -> None:
+    account = at_the_means()
+    assert account.to_dict()["start"] == account.weigh().to_dict()["start"] == "at the means"
+    assert account.to_columns()["column"][0] == "(at the means)"
+    assert account.equation == "at the means × a factor for each column = posterior"
+    for text in (account.to_text(), account.to_html()):
+        assert "at the means" in text and "prior" not in text.replace("posterior", "")
+    assert WaterfallDisplay.from_account(account).bars()[0].name == "at the means"
+    titles = {axes.get_title() for axes in account.plot_panels().ax_.child_axes}
+    assert titles == {"at the means", "factor, relative to the best class", "posterior"}
+
+
+def test_a_prior_is_still_called_one() -> None:
+    assert golf().to_dict()["start"] == "prior"
+    assert golf().equation == "prior × likelihoods = posterior"
+
+
+def test_a_calibration_keeps_the_name_of_the_start() -> None:
+    assert CalibratedAccount.of(at_the_means(), AsItIs()).start == "at the means"

@@ -25,6 +25,13 @@ def test_golf_on_a_sunny_cool_humid_and_windy_day(client: TestClient, folder: Pa
     assert weights["outlook"] == pytest.approx(math.log((3 / 5) / (2 / 9)))
     assert view["log_prior_odds"] + sum(weights.values()) == pytest.approx(view["log_odds"])
     assert view["change"]["to"] == "yes"
+    assert view["start"] == "prior"
+
+
+def test_a_regression_starts_at_the_means(client: TestClient, folder: Path) -> None:
+    bw.fit(str(folder / "golf.csv"), target="play", model="logistic").save(folder / "golf.bayeswise")
+    view = client.post("/api/explain", json={"model": "golf.bayeswise", "cells": SUNNY}).json()
+    assert view["start"] == "at the means"
 
 
 def test_the_nomogram_adds_up(client: TestClient) -> None:

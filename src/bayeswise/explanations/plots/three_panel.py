@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bayeswise.explanations.balance import remarks_of, value_text
+from bayeswise.explanations.balance import PRIOR, remarks_of, value_text
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.render.display import Display, bare, inches_across, label, letters_across
 from bayeswise.render.theme import FAINT, INK, NEUTRAL, state_colour
@@ -62,7 +62,7 @@ class ThreePanelDisplay(Display):
         panels, signs = _stacked(ax, longest) if narrow else (_panels(ax, 0.25 + _LETTER * longest), _SIGNS)
         for (x, y), sign in zip(signs, "×=", strict=True):
             ax.text(x, y, sign, fontsize=26, ha="center", va="center", color=NEUTRAL, transform=ax.transAxes)
-        self._shares(panels[0], self.account.prior, "prior")
+        self._shares(panels[0], self.account.prior, self.account.start)
         self._likelihoods(panels[1], names, likelihoods)
         self._shares(panels[2], self.account.posterior, "posterior")
         self._legend(ax)
@@ -100,7 +100,7 @@ class ThreePanelDisplay(Display):
     @property
     def are_probabilities(self) -> bool:
         """Whether every column has a bar and is a category: a probability, and not a density."""
-        if len(self.account.contributions) > self.most_columns:
+        if len(self.account.contributions) > self.most_columns or self.account.start != PRIOR:
             return False
         parts = [part for part in self.account.contributions if part.log_likelihood.any()]
         return all(isinstance(part.value, str) and not part.parts for part in parts) and bool(
@@ -143,7 +143,8 @@ class ThreePanelDisplay(Display):
         ax.set_xticks([0.0, 0.5, 1.0])
         ax.tick_params(axis="x", labelsize=_SMALL)
         ax.grid(axis="x", color=FAINT, linewidth=0.6, zorder=0)
-        title = "p(value | class)" if self.are_probabilities else "likelihood, relative to the best class"
+        factor = "likelihood" if self.account.start == PRIOR else "factor"
+        title = "p(value | class)" if self.are_probabilities else f"{factor}, relative to the best class"
         ax.set_title(title, fontsize=_TITLE, color=INK)
         bare(ax, "left")
         ax.tick_params(axis="both", length=0)
@@ -158,7 +159,7 @@ class ThreePanelDisplay(Display):
         ax.legend(
             handles=patches, loc="lower center", ncols=len(patches), frameon=False, borderaxespad=0.0, fontsize=_TEXT
         )
-        title = " · ".join(["prior × likelihoods = posterior", *remarks_of(self.account)])
+        title = " · ".join([self.account.equation, *remarks_of(self.account)])
         room = letters_across(inches_across(ax) * 1.1, _TEXT)
         text = "\n".join(textwrap.wrap(label(title, 100), room)[:2])
         ax.annotate(text, (0.0, 1.0), xycoords="axes fraction", va="top", color=INK, fontsize=_TEXT)

@@ -80,7 +80,7 @@ class WaterfallDisplay(Display):
         weights = self.balance.strongest(self.most_columns)
         beyond = _beyond([self.balance.log_prior_odds, *(weight.log_ratio for weight in weights)])
         position = _drawn(self.balance.log_prior_odds, beyond)
-        bars = [Bar("prior", 0.0, position, NEUTRAL, self.balance.share(self.balance.prior))]
+        bars = [Bar(self.balance.start, 0.0, position, NEUTRAL, self.balance.share(self.balance.prior))]
         for weight in weights:
             end = position + _drawn(weight.log_ratio, beyond)
             text = value_text(weight.value, weight.note)

@@ -11,6 +11,9 @@ p_k(t) = softmax(prior_k + t sum_j c_kj) and p(t) the pool of all p_k(t), column
 r_k = power w_k (1 - least) p_k / q_k. All columns together move it from the pool of priors to the posterior: the parts
 add up. A text comes in as its words, where members tell them apart. What the calibration adds to that stands in a line
 of its own.
+
+A member whose own account starts at a row of means, such as a regression, starts here at the shares of the classes:
+what it says of that row is one more piece, and its line is "(at the means)". So the first line is the prior.
 """
 
 from __future__ import annotations
@@ -35,12 +38,13 @@ if TYPE_CHECKING:
     from bayeswise.explanations.account import Account, Contribution
     from bayeswise.models.auto.model import AutoModel
 
-CALIBRATION = "(calibration)"
+CALIBRATION, MEANS = "(calibration)", "(at the means)"
 _NODES = 64  # of each of the pieces of the path
 _PIECES = 8
 _IMPOSSIBLE = -1e4  # what a log-likelihood of minus infinity is taken for on the way
 
 Piece = tuple[str, str]  # a column and one word of it; the empty word is the column as a whole
+_AT_MEANS: Piece = ("", "")  # what members say of a row of means; no column has an empty name
 
 
 def account_of(model: AutoModel, batch: Batch) -> Account:
@@ -49,8 +53,8 @@ def account_of(model: AutoModel, batch: Batch) -> Account:
     from bayeswise.explanations.answered import AnsweredAccount
 
     columns = model.schema.used
-    priors, by_member = zip(*(_of_member(member, batch, model) for member in model.members), strict=True)
-    log_priors = np.stack(priors)  # (n_members, n_states)
+    starts, by_member = zip(*(_of_member(member, batch, model) for member in model.members), strict=True)
+    log_priors = np.stack(starts)  # (n_members, n_states)
     pieces = list(dict.fromkeys([*((name, "") for name in columns), *(piece for own in by_member for piece in own)]))
     nothing = np.zeros(len(model.classes))
     terms = np.stack(
@@ -69,9 +73,11 @@ def account_of(model: AutoModel, batch: Batch) -> Account:
     moved = moved + _spread(missed, moved)
     by_piece = dict(zip(pieces, moved, strict=True))
     shown = [_contribution(model, name, batch, by_piece) for name in columns]
+    if _AT_MEANS in by_piece:
+        shown.append(Contribution(_free_name(MEANS, columns), "a row of means", by_piece[_AT_MEANS]))
     if np.abs(last - last.mean()).max(initial=0.0) > 0.0:
         what = "rows that were left out" if model.settings.class_prior is None else "rows left out, and the given prior"
-        shown.append(Contribution(_free_name(columns), what, last, "how the mixture is corrected"))
+        shown.append(Contribution(_free_name(CALIBRATION, columns), what, last, "how the mixture is corrected"))
     beside = tuple(each.column for each in shown[len(columns) :])
     return AnsweredAccount(
         model.classes, start, tuple(shown), str(model.settings), cases=ChangedRow(model, batch), beside=beside
@@ -134,20 +140,26 @@ def _round_numbers(x: FloatArray) -> tuple[float, ...]:
     return tuple(value for value in grid if ends[0] <= value <= ends[1])
 
 
-def _free_name(columns: tuple[str, ...]) -> str:
-    name = CALIBRATION
+def _free_name(name: str, columns: tuple[str, ...]) -> str:
     while name in columns:
         name += "'"
     return name
 
 
 def _of_member(member: Member, batch: Batch, model: AutoModel) -> tuple[FloatArray, dict[Piece, FloatArray]]:
-    """Its log prior (n_states,) and what it says of each piece of the row (n_states,)."""
+    """The log prior (n_states,) and what it says of each piece of the row (n_states,)."""
+    from bayeswise.explanations.balance import PRIOR
+
     account = member.model.explain(member.seen(batch))
     places = Vocabulary(account.states).positions_in(Vocabulary(model.classes))
     log_prior = np.full(len(model.classes), -np.inf)
     log_prior[places] = log_posterior(account.log_prior[None])[0]
     terms: dict[Piece, FloatArray] = {}
+    if account.start != PRIOR:
+        log_own, log_prior = log_prior, np.where(np.isfinite(log_prior), model.log_counted, -np.inf)
+        known = np.isfinite(log_prior)
+        log_prior[known] = log_posterior(log_prior[None, known])[0]
+        terms[_AT_MEANS] = np.where(known, log_own - np.where(known, log_prior, 0.0), 0.0)
     if np.isneginf(account.log_joint).all():  # impossible in every state: the member answers with its prior
         return log_prior, terms
     named = _named_words(member, batch)

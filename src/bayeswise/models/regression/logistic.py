@@ -223,6 +223,7 @@ class LogisticModel(WeightedModel, RelearnedModel):
     def explain(self, row: Any) -> Account:
         """Why: the score of a row of means, and w (x - mean) of each column, for one row; not marginalized."""
         from bayeswise.explanations.account import Account, Contribution
+        from bayeswise.explanations.balance import AT_THE_MEANS
 
         batch = self.row_of(row)
         terms = self.weights * (self.matrix(batch)[0] - self.centre)  # (n_classes, n)
@@ -230,8 +231,8 @@ class LogisticModel(WeightedModel, RelearnedModel):
         for name in self.schema.used:
             value, note = self.shown_cell(name, batch, self.missing_note(name), "unseen: at the mean")
             parts.append(Contribution(name, value, terms[:, self.features.of_column(name)].sum(axis=1), note))
-        convention = f"logistic regression, {self.prior_in_words}; the first line is a row of means"
-        return Account(self.classes, self.at_centre, tuple(parts), convention)
+        convention = f"logistic regression, {self.prior_in_words}"
+        return Account(self.classes, self.at_centre, tuple(parts), convention, start=AT_THE_MEANS)
 
     def nomogram(self, row: Any, state: Any = None, against: Any = None) -> Nomogram:
         """Points for each value of each column, for reading by eye; the row is marked."""

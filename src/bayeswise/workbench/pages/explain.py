@@ -109,12 +109,13 @@ class ActionView(Message):
 
 
 class ExplainView(Message):
-    """Prior x likelihood of each column = posterior."""
+    """Prior x likelihood of each column = posterior; `start` says what the first factor is."""
 
     states: list[str]
     state: str
     against: str
     most_probable: str
+    start: str
     log_prior: list[float | None]
     prior: list[float]
     parts: list[Part]
@@ -204,6 +205,7 @@ def explain_view(bench: Bench, request: ExplainRequest) -> ExplainView:
         state=str(state),
         against=str(against),
         most_probable=str(account.most_probable),
+        start=account.start,
         log_prior=account.log_prior.tolist(),
         prior=account.prior.tolist(),
         parts=parts,

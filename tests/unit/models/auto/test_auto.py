@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from dataclasses import replace
 from pathlib import Path
@@ -494,3 +495,23 @@ def test_the_one_model_is_not_the_boldest_of_those_that_made_no_mistake(monkeypa
     rows = np.arange(200)
     chosen, boldest = (-each.predict_log_proba(new)[rows, groups[100:]].mean() for each in (model, bold))
     assert chosen < 0.01 < 1.0 < boldest
+
+
+def rare_class(n: int = 800) -> dict[str, list[Any]]:
+    """One row in 25 is of the class, and two numbers tell which."""
+    g = np.random.default_rng(1)
+    a, b = g.normal(size=(2, n))
+    seen = g.random(n) < 1.0 / (1.0 + np.exp(7.0 - 2.5 * a - 2.0 * b))
+    return {"a": a.round(3).tolist(), "b": b.round(3).tolist(), "y": ["yes" if each else "no" for each in seen]}
+
+
+def test_an_account_begins_at_the_shares_of_the_classes_and_a_row_of_means_has_a_line_of_its_own() -> None:
+    table = rare_class()
+    model = bw.fit(table, "y", model="auto")
+    row = {"a": 2.5, "b": 1.0}
+    account = model.explain(row)
+    share = table["y"].count("yes") / len(table["y"])
+    assert account.start == "prior" and account.prior[1] == pytest.approx(share, abs=0.01)  # it was 0.003
+    assert "(at the means)" in account.columns and "(at the means)" not in account.cells
+    p = model.predict_proba(row)[0]
+    assert account.log_odds("yes") == pytest.approx(math.log(p[1] / p[0]), abs=1e-9)
