@@ -86,7 +86,25 @@ class RowAnswer(ABC):
         """The columns for some rows."""
 
 
-class SpreadSource(ABC):
+class AnsweringSource(ABC):
+    """A table that answers passes; those that were made together with another are not made again."""
+
+    known: list[tuple[Pass[Any], Any]]  # such passes, and what they found
+
+    def ask(self, work: Pass[T], columns: Sequence[str]) -> T:
+        """What a pass over these columns finds."""
+        for early, value in self.known:
+            if early.is_same(work):
+                answered: T = value
+                return answered
+        return self._found(work, columns)
+
+    @abstractmethod
+    def _found(self, work: Pass[T], columns: Sequence[str]) -> T:
+        """What a pass finds that was not made yet."""
+
+
+class SpreadSource(AnsweringSource):
     """A table that is spread over partitions, which never come together: it has columns, and answers passes.
 
     `passes` are the names of those that were started, in their order. `watch` is called with the partitions that are
@@ -103,17 +121,12 @@ class SpreadSource(ABC):
         self.columns = checked_names(description, columns)
         self.passes: list[str] = []
         self.watch: Watch | None = None
-        self.known: list[tuple[Pass[Any], Any]] = []  # passes that were made together with another, and what they found
+        self.known = []
 
     def __repr__(self) -> str:
         return f"<{self.description}: {', '.join(column.name for column in self.columns)}>"
 
-    def ask(self, work: Pass[T], columns: Sequence[str]) -> T:
-        """What a pass over these columns finds."""
-        for early, value in self.known:
-            if early.is_same(work):
-                answered: T = value
-                return answered
+    def _found(self, work: Pass[T], columns: Sequence[str]) -> T:
         self.passes.append(work.name)
         needed = set(columns)
         names = [column.name for column in self.columns if column.name in needed] or [self.columns[0].name]
@@ -168,25 +181,20 @@ class SpreadSource(ABC):
         return self._gathered(columns).chunks(columns)
 
 
-class NearSource:
-    """A table on this machine that answers passes, too: those that were made together are not made again."""
+class NearSource(AnsweringSource):
+    """A table on this machine that answers passes, too."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
         self.description, self.columns = source.description, source.columns
         self.textual, self.null_words = source.textual, source.null_words
         self.n_rows: int | None = None
-        self.known: list[tuple[Pass[Any], Any]] = []
+        self.known = []
 
     def chunks(self, columns: Sequence[str]) -> Iterator[Chunk]:
         return self.source.chunks(columns)
 
-    def ask(self, work: Pass[T], columns: Sequence[str]) -> T:
-        """What a pass over these columns finds."""
-        for early, value in self.known:
-            if early.is_same(work):
-                answered: T = value
-                return answered
+    def _found(self, work: Pass[T], columns: Sequence[str]) -> T:
         return work.of(self.source)
 
 
