@@ -5,7 +5,7 @@ settings/              every setting of every model, declared once
 fitting.py             `bw.fit`, from any table to a model of any kind
 base/                  what every model over a table does: answers, facts, learning by merging
 from_table.py          look once, decide the schema, sweep once
-row_order.py           an order that rows give themselves
+row_order.py           an order that rows give themselves, and all of them as one batch in it
 held_out.py            posteriors of rows with their state: as they are, leave-one-out, folds
 relearning.py          learned rows under the model of the others
 forgetting.py          which batches a model has forgotten

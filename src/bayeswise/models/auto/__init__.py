@@ -7,7 +7,6 @@ boosting.py       trees that are grown, each of what those before it leave unexp
 extent.py         how large a table is, and what candidates need of it
 candidates.py     the models that are tried, and in which order
 durations.py      how long candidates take, for a time within which all must be done
-whole_table.py    all rows as one batch, in an order of their own
 left_out.py       what each candidate says of rows that it never saw
 stacking.py       weights of posteriors that maximise the left-out log score, with a certificate
 pooling.py        weights of logarithms, with a certificate: members that agree are surer together

@@ -21,8 +21,8 @@ from bayeswise.models.auto.left_out import LeftOut, left_out, n_folds_for, with_
 from bayeswise.models.auto.model import AutoModel, CandidateScore
 from bayeswise.models.auto.stacking import NEGLIGIBLE, NEGLIGIBLE_OF_MANY, UNPROVEN
 from bayeswise.models.auto.weighing import LeftOutRows
-from bayeswise.models.auto.whole_table import gathered
 from bayeswise.models.from_table import check_declared, divided, encoded_rows, schema_for
+from bayeswise.models.row_order import gathered
 from bayeswise.models.settings.auto import AutoSettings, seconds_of
 from bayeswise.posteriors.calibration import turns
 from bayeswise.render.numbers import plural

@@ -18,6 +18,8 @@ other weights are better by more than sum_k max(g_k d - PULL K d^2) over d >= -v
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
@@ -50,10 +52,16 @@ class LogLinear:
     def log_pool(self, log_members: FloatArray, weights: FloatArray, log_classes: FloatArray) -> FloatArray:
         """(n_rows, n_states) of (n_members, n_rows, n_states) log posteriors and (n_states,) log shares of classes."""
         base = self.log_shares(log_classes)
-        mixed = np.tile(base, (log_members.shape[1], 1))
-        for part, weight in zip(log_members, weights.tolist(), strict=True):
-            mixed += self.power * weight * (self.log_shares(part) - base)
-        return log_posterior(mixed)
+        evidence = (self.log_shares(part) - base for part in log_members)
+        return log_pool(base, evidence, self.power * weights, log_members.shape[1])
+
+
+def log_pool(base: FloatArray, evidence: Iterable[FloatArray], weights: FloatArray, n_rows: int) -> FloatArray:
+    """(n_rows, n_states) log p of (n_states,) b and, for each member, (n_rows, n_states) log q - b and power w."""
+    mixed = np.tile(base, (n_rows, 1))
+    for own, weight in zip(evidence, weights.tolist(), strict=True):
+        mixed += weight * own
+    return log_posterior(mixed)
 
 
 def with_least(log_probability: FloatArray, least: float) -> FloatArray:
@@ -133,10 +141,7 @@ class _Problem:
 
     def log_pool(self, at: FloatArray) -> FloatArray:
         """(n_rows, n_states)"""
-        mixed = np.tile(self.base, (self.evidence.shape[1], 1))
-        for weight, own in zip(at.tolist(), self.evidence, strict=True):
-            mixed += weight * own
-        return log_posterior(mixed)
+        return log_pool(self.base, self.evidence, at, self.evidence.shape[1])
 
     def value(self, at: FloatArray, log_p: FloatArray) -> float:
         pulled = self.stiffness * ((at - 1.0 / len(at)) ** 2).sum() + PULL_OF_POWER * (at.sum() - 1.0) ** 2

@@ -16,7 +16,7 @@ from bayeswise.foundation.arrays import BoolArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.logspace import log, log_sum_exp
 from bayeswise.foundation.threads import algebra_on_one_thread
-from bayeswise.models.auto.pooling import LogLinear, least_share, pooled, smoothed, with_least
+from bayeswise.models.auto.pooling import LogLinear, least_share, log_pool, pooled, smoothed, with_least
 from bayeswise.models.auto.stacking import (
     MISTAKES_TO_COME,
     MUCH_WORSE,
@@ -29,7 +29,6 @@ from bayeswise.models.auto.stacking import (
 )
 from bayeswise.posteriors.calibration import fit_calibration, turns
 from bayeswise.posteriors.calibration_maps import AsItIs, Calibration
-from bayeswise.posteriors.normalise import log_posterior
 
 _FOLDS = 5
 _CLEARLY_BETTER = 1.1  # times the log-loss of a single candidate: a pool above it is not taken
@@ -191,10 +190,8 @@ class LeftOutRows:
 
     def _log_pool(self, mixture: Mixture, rows: IntArray) -> FloatArray:
         assert mixture.pool is not None
-        mixed = np.tile(self._base, (len(rows), 1))
-        for k, weight in zip(mixture.kept.tolist(), mixture.weights.tolist(), strict=True):
-            mixed += mixture.pool.power * weight * self._evidence[k][rows]
-        return log_posterior(mixed)
+        evidence = (self._evidence[k][rows] for k in mixture.kept.tolist())
+        return log_pool(self._base, evidence, mixture.pool.power * mixture.weights, len(rows))
 
     def _posterior(self, mixture: Mixture) -> FloatArray:
         """(n_rows, n_states) not calibrated."""
