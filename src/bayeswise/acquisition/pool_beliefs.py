@@ -230,7 +230,7 @@ class BeliefsByClass:
 
     def _sum_of_categories(self, scores: CategoryScores, state: int) -> Work:
         line, table = self._log_states[state], np.ascontiguousarray(scores.log_table[:, state : state + 1])
-        codes = self._batch.codes if scores.takes_all else self._batch.codes[:, scores.positions]
+        codes = scores.own(self._batch.codes)
         return lambda rows: _kernels.add_table(line[rows, None], codes[rows], scores.sizes, table)
 
     def _exact_model(self) -> Any:

@@ -142,7 +142,7 @@ class AveragedCategoryScores(CategoryScores):
 
     def cells(self, batch: Batch) -> Cells:
         """What the cells say."""
-        codes = self._codes(batch)
+        codes = self.own(batch.codes)
         log_relevant, log_irrelevant = zip(
             *(table.cells(codes[:, c]) for c, table in enumerate(self.tables)), strict=True
         )
@@ -150,7 +150,7 @@ class AveragedCategoryScores(CategoryScores):
 
     def cells_left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> Cells:
         """What the cells say where each row has never been learned."""
-        codes, leaving = self._codes(batch), Leaving.of(groups, weights)
+        codes, leaving = self.own(batch.codes), Leaving.of(groups, weights)
         parts = [table.cells_left_out(codes[:, c], leaving) for c, table in enumerate(self.tables)]
         log_relevant, log_irrelevant, log_factor = (np.stack(each, axis=-1) for each in zip(*parts, strict=True))
         if self.spread is not None:

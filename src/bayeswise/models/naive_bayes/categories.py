@@ -14,7 +14,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.logspace import log
 from bayeswise.foundation.sparse import SparseExact
-from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm
+from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm, OfColumns
 from bayeswise.models.settings.naive_bayes import MEstimate, NaiveBayesSettings
 from bayeswise.statistics import ColumnCounts, Counts
 from bayeswise.tables.batch import MISSING, Batch
@@ -300,7 +300,7 @@ class ColumnTables(Sequence[CategoryTable]):
 
 
 @dataclass(frozen=True, eq=False)
-class CategoryScores:
+class CategoryScores(OfColumns):
     """The tables of all columns, as one table for the kernel."""
 
     tables: Sequence[CategoryTable]
@@ -337,28 +337,19 @@ class CategoryScores:
     def starts(self) -> IntArray:
         return np.concatenate([[0], np.cumsum(self.sizes + 2)[:-1]]).astype(np.int64)
 
-    @cached_property
-    def takes_all(self) -> bool:
-        return bool(np.array_equal(self.positions, np.arange(len(self.positions))))
-
-    def _codes(self, batch: Batch) -> CodeArray:
-        if self.takes_all and batch.codes.shape[1] == len(self.positions):
-            return batch.codes
-        return batch.codes[:, self.positions]
-
     def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
         if self.sparse_table is not None:
-            self.sparse_table.add_to(log_joint, self._codes(batch), self.sizes)
+            self.sparse_table.add_to(log_joint, self.own(batch.codes), self.sizes)
         else:
-            _kernels.add_table(log_joint, self._codes(batch), self.sizes, self.log_table)
+            _kernels.add_table(log_joint, self.own(batch.codes), self.sizes, self.log_table)
 
     def by_column(self, batch: Batch) -> FloatArray:
-        codes = self._codes(batch).astype(np.int64)
+        codes = self.own(batch.codes).astype(np.int64)
         slots = np.where(codes >= 0, codes, self.sizes - 1 - codes) + self.starts
         return np.asarray((self.log_table if self.sparse_table is None else self.sparse_table)[slots])
 
     def left_out(self, batch: Batch, groups: CodeArray, weights: FloatArray | None) -> FloatArray:
-        codes, leaving = self._codes(batch), Leaving.of(groups, weights)
+        codes, leaving = self.own(batch.codes), Leaving.of(groups, weights)
         cells = map(self.column_cells, range(len(self.tables)))
         return np.asarray(sum(each.left_out(codes[:, c], leaving) for c, each in enumerate(cells)))
 

@@ -132,7 +132,7 @@ def cell_counts(model: Any, batch: Batch) -> dict[str, list[Ratio]]:
     for factor, scores in zip(model.speaking, model.scores, strict=True):
         if type(scores) is not CategoryScores:
             continue
-        codes = scores._codes(batch)[0].tolist()
+        codes = scores.own(batch.codes)[0].tolist()
         for c, name in enumerate(factor.columns):
             ratios = _of_cell(scores.column_cells(c), int(codes[c]))
             if ratios is not None:

@@ -8,12 +8,13 @@ column are the conjugate prior of its family.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
 from bayeswise.engines import Request
-from bayeswise.foundation.arrays import CodeArray, FloatArray
+from bayeswise.foundation.arrays import CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.tables.batch import Batch
@@ -23,6 +24,9 @@ from bayeswise.tables.schema.schema import Schema
 if TYPE_CHECKING:
     from bayeswise.explanations.account import Contribution
     from bayeswise.statistics.numbers.extents import Span
+
+
+Cells = TypeVar("Cells", CodeArray, FloatArray)
 
 
 class Factor(Protocol):
@@ -77,6 +81,20 @@ class Scores(Protocol):
         ...
 
     def n_free_parameters(self) -> int: ...
+
+
+class OfColumns:
+    """Scores of some columns of a matrix of cells."""
+
+    positions: IntArray  # of these columns
+
+    @cached_property
+    def takes_all(self) -> bool:
+        return bool(np.array_equal(self.positions, np.arange(len(self.positions))))
+
+    def own(self, cells: Cells) -> Cells:
+        """(n_rows, n_columns) the columns out of a matrix: the matrix itself where they are all of it, in order."""
+        return cells if self.takes_all and cells.shape[1] == len(self.positions) else cells[:, self.positions]
 
 
 @dataclass(frozen=True, eq=False)

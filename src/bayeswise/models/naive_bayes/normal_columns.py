@@ -14,7 +14,7 @@ from bayeswise import _kernels
 from bayeswise.engines import Request
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm, Scores
+from bayeswise.models.naive_bayes.factors import Leaving, LinearTerm, OfColumns, Scores
 from bayeswise.models.naive_bayes.left_out import log_left_out
 from bayeswise.models.settings.naive_bayes import NaiveBayesSettings
 from bayeswise.statistics import Moments
@@ -107,7 +107,7 @@ def _stddev(statistic: Moments, settings: NaiveBayesSettings) -> FloatArray:
 
 
 @dataclass(frozen=True, eq=False)
-class NormalScores:
+class NormalScores(OfColumns):
     """Parameters in the form the kernel needs."""
 
     columns: tuple[str, ...]
@@ -143,14 +143,8 @@ class NormalScores:
         used = self.precision[:, self.varies]
         return bool(largest < 2.0**1020 and np.isfinite(used).all() and (used > 2.0**-1000).all())
 
-    @cached_property
-    def takes_all(self) -> bool:
-        return bool(np.array_equal(self.positions, np.arange(len(self.positions))))
-
     def values(self, batch: Batch) -> FloatArray:
-        if self.takes_all and batch.values.shape[1] == len(self.positions):
-            return batch.values
-        return batch.values[:, self.positions]
+        return self.own(batch.values)
 
     def add_to(self, log_joint: FloatArray, batch: Batch) -> None:
         values = self.values(batch)
