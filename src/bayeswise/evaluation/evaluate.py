@@ -77,6 +77,18 @@ class Evaluation(Tabular):
         """The action that costs least if it must always be the same."""
         return min(self.always, key=lambda action: self.always[action].mean)
 
+    @property
+    def saved(self) -> Estimate:
+        """The mean of what `best_constant` costs more than the decisions, paired row by row; above 0 they save."""
+        best = self.decisions.actions.index(self.best_constant)
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = self.paid[:, best] - self.cost
+        if not np.isfinite(values).all():  # costs at both ends of the range: nothing can be said
+            return Estimate(0.0, -np.inf, np.inf)
+        if not values.any():
+            return Estimate(0.0, 0.0, 0.0)
+        return self._over_folds(values, None, "saved")
+
     @cached_property
     def most_probable(self) -> Estimate:
         """The mean cost of believing the most probable state and acting on it as if it were certain."""

@@ -59,15 +59,27 @@ def _parts(evaluation: Evaluation, calibrated: bool, stories: Sequence[ActionAcc
 
 
 def _headline(evaluation: Evaluation) -> str:
-    found, best = evaluation.cost_per_case, evaluation.best_constant
-    saved = evaluation.always[best].mean - found.mean
-    compared = f"{number(abs(saved))} {'less' if saved >= 0 else 'more'}"
+    found = evaluation.cost_per_case
     return (
         f"<p>A case costs <b>{number(found.mean)}</b> on average ({interval(found.low, found.high)}, "
         f"{evaluation.interval}), {markup(evaluation.rows_text)}. "
-        f"That is {compared} than always {markup(shown(best))}, the best single action; the posteriors "
-        f"promised {number(evaluation.expected.mean)}.</p>"
+        f"{markup(comparison_line(evaluation))} The posteriors promised {number(evaluation.expected.mean)}.</p>"
     )
+
+
+def comparison_line(evaluation: Evaluation, what: str = "That") -> str:
+    """What the decisions save against the best single action, and whether the rows can tell."""
+    saved, always = evaluation.saved, f"always {shown(evaluation.best_constant, 40)}, the best single action"
+    if saved.low == saved.high == 0.0:
+        return f"{what} is as much as {always}."
+    low, high = (saved.low, saved.high) if saved.mean >= 0.0 else (-saved.high, -saved.low)
+    size = f"{number(abs(saved.mean))} {'less' if saved.mean >= 0.0 else 'more'} than" if saved.mean else "as much as"
+    if not np.isfinite(high - low):
+        return f"{what} is {size} {always}, but the rows cannot tell which costs less."
+    paired = f"paired {evaluation.interval}: {interval(low, high)}"
+    if saved.low > 0.0 or saved.high < 0.0:
+        return f"{what} is {size} {always} ({paired})."
+    return f"{what} is {size} {always}, but the rows cannot tell which costs less ({paired})."
 
 
 def _costs(evaluation: Evaluation) -> str:
@@ -176,7 +188,8 @@ _LABEL = 24
 
 def evaluation_text(evaluation: Evaluation) -> str:
     """Cost per case beside what else one could do, then the rows by true state and action."""
-    return "\n".join([*_cost_lines(evaluation), "", *_confusion_lines(evaluation)])
+    compared = comparison_line(evaluation, "The least expected cost")
+    return "\n".join([*_cost_lines(evaluation), "", compared, "", *_confusion_lines(evaluation)])
 
 
 def _cost_lines(evaluation: Evaluation) -> Iterator[str]:
@@ -247,6 +260,7 @@ def evaluation_dict(evaluation: Evaluation) -> dict[str, Any]:
             name: _estimate(found)
             for name, found in zip(distinct_texts(decisions.actions), evaluation.always.values(), strict=True)
         },
+        "saved_against_best_constant": _estimate(evaluation.saved),
         "best_constant": json_value(evaluation.best_constant),
         "most_probable": _estimate(evaluation.most_probable),
         "perfect": _estimate(evaluation.perfect),

@@ -11,7 +11,8 @@ from sklearn.linear_model import LogisticRegression
 
 import bayeswise as bw
 from bayeswise.evaluation.cost_curves import cost_curve, coverage_curve, threshold_curve
-from bayeswise.evaluation.evaluate import compare, evaluation_of
+from bayeswise.evaluation.evaluate import Evaluation, compare, evaluation_of
+from bayeswise.evaluation.report import comparison_line, report_page
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.models.held_out import HeldOut, held_out
 from bayeswise.posteriors.calibration import turns
@@ -41,6 +42,35 @@ def test_costs_are_paid_in_the_true_state() -> None:
     assert found.accuracy == 0.25
     assert "least expected cost" in found.to_text()
     assert found.to_dict()["cost_per_case"]["mean"] == 2.875
+
+
+def filtered(ham_kept: int, spam_binned: int, spam_kept: int = 0) -> Evaluation:
+    """Keeping ham costs nothing, binning spam saves 1 against keeping it, so that `keep` is the best single action."""
+    shares = [[0.1, 0.9]] * (ham_kept + spam_kept) + [[0.99, 0.01]] * spam_binned
+    truth = [1] * ham_kept + [0] * (spam_kept + spam_binned)
+    return evaluation_of(known(shares, truth), {"bin": {"spam": 0, "ham": 10}, "keep": {"spam": 1, "ham": 0}})
+
+
+def test_what_is_saved_against_the_best_single_action_has_a_paired_interval() -> None:
+    """10 of 100 rows cost 1 less: the mean is 0.1, the standard deviation 0.3, t (99 df) is 1.984."""
+    found = filtered(90, 10)
+    half = 1.984 * (0.1 * 0.9 / 99) ** 0.5
+    saved = found.saved
+    assert (saved.mean, saved.low, saved.high) == pytest.approx((0.1, 0.1 - half, 0.1 + half), rel=1e-3)
+    sentence = " is 0.1 less than always keep, the best single action (paired 95 % interval: 0.04017 to 0.1598)."
+    assert f"That{sentence}" in report_page(found)
+    assert f"The least expected cost{sentence}" in found.to_text().splitlines()
+    assert found.to_dict()["saved_against_best_constant"]["low"] == pytest.approx(0.1 - half, rel=1e-3)
+
+
+def test_rows_that_cannot_tell_which_costs_less_say_so() -> None:
+    found = filtered(98, 2)
+    assert found.saved.low < 0.0 < found.saved.mean
+    assert "0.02 less than always keep, the best single action, but the rows cannot tell" in comparison_line(found)
+
+
+def test_decisions_that_never_differ_from_the_best_single_action_cost_as_much() -> None:
+    assert comparison_line(filtered(90, 0, 10)) == "That is as much as always keep, the best single action."
 
 
 def test_the_interval_of_a_0_1_cost_is_the_exact_one_of_the_binomial() -> None:
