@@ -79,7 +79,7 @@ function Promises({ view: { facts, promises, rows, how } }: { view: View }) {
   return (
     <section aria-label="Promises">
       <p class="answer" role="status">
-        {promises.length ? promises[0] : <>The posteriors are calibrated, as far as {count(rows)} rows can show.</>}
+        {promises.length ? promises[0] : <>Over all rows, cost and log-loss are as the posteriors promised, as far as {count(rows)} rows can show.</>}
         {how !== "as it is" && <span class="quiet"> ({how})</span>}
       </p>
       {promises.slice(1).map((line) => <p key={line}>{line}</p>)}
@@ -113,6 +113,7 @@ function Reliability({ view }: { view: View }) {
         <Choice label="State" value={chosen.state} options={view.reliability.map((each) => each.state)} onChoose={(state) => change({ state })} />
         <span class="quiet">calibration error {compact(chosen.ece)}</span>
       </div>
+      <p>{chosen.verdict}</p>
       <ReliabilityChart view={chosen} />
       {score && (
         <p class="quiet">

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +20,7 @@ from bayeswise.models.from_table import Progress
 from bayeswise.models.held_out import HeldOut
 from bayeswise.posteriors.calibration_fits import isotonic_steps
 from bayeswise.posteriors.normalise import SUM_TOLERANCE
+from bayeswise.render.numbers import percent, plural
 from bayeswise.render.plain import Tabular
 from bayeswise.statistics.intervals import wilson
 from bayeswise.tables.schema.labels import Label
@@ -37,6 +39,27 @@ class Reliability(Tabular):
     observed: FloatArray  # (n_bins,) the share of rows in which the state was true
     low: FloatArray  # (n_bins,) Wilson band
     high: FloatArray
+    level: float = 0.95  # of the bands
+
+    @property
+    def outside(self) -> int:
+        """How many bins have a mean probability that is not within their band."""
+        return int(np.count_nonzero((self.predicted < self.low) | (self.predicted > self.high)))
+
+    @property
+    def verdict(self) -> str:
+        """How many bins are outside their bands, and how often chance alone puts as many there."""
+        n_bins, outside, miss = len(self.count), self.outside, 1.0 - self.level
+        bands = f"the {100 * self.level:.4g} % interval"
+        if outside == 0:
+            return f"All {n_bins} bins are within {bands}." if n_bins > 1 else f"The bin is within {bands}."
+        by_chance = math.fsum(
+            math.comb(n_bins, k) * miss**k * self.level ** (n_bins - k) for k in range(outside, n_bins + 1)
+        )
+        said = f"{outside} of {plural(n_bins, 'bin')} {'is' if outside == 1 else 'are'} outside {bands}"
+        if by_chance < miss:
+            return f"{said}, more than chance explains: there the posteriors are not calibrated."
+        return f"{said}; as many are in {percent(by_chance)} of tables whose posteriors are calibrated."
 
     @property
     def ece(self) -> float:
@@ -89,7 +112,7 @@ def reliability(
     predicted, observed = (np.array([np.average(x[part], weights=mass[part]) for part in rows]) for x in (p, true))
     low, high = wilson(observed, count / inflation, level)
     shown = count.astype(np.int64) if weights is None else count
-    return Reliability(state, shown, predicted, observed, low, high)
+    return Reliability(state, shown, predicted, observed, low, high, level)
 
 
 def _equal_parts(ordered: FloatArray, mass: FloatArray, bins: int) -> list[IntArray]:

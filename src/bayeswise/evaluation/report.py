@@ -157,15 +157,18 @@ def _reliability(evaluation: Evaluation) -> str:
     predicted = f"predicted P({shown(states[0], 30)})" if two else "predicted"
     axes = svg.Axes((0.0, 1.0), (0.0, 1.0), predicted, "observed share")
     axes.line(np.array([0.0, 1.0]), np.array([0.0, 1.0]), "", NEUTRAL, dashed=True)
+    verdicts = []
     for k, state in enumerate(states[: 1 if two else _MOST_STATES]):
         p, true = evaluation.decisions.posterior[:, k], evaluation.truth == k
         inflation = variance_inflation(evaluation.n_folds)
         found = reliability(p, true, state, weights=evaluation.weights, inflation=inflation)
+        verdicts.append(found.verdict if two else f"{shown(state, 30)}: {found.verdict}")
         colour = state_colour(k)
         axes.line(found.predicted, found.observed, shown(state, 30), colour)
         for x, low, high, middle in zip(found.predicted, found.low, found.high, found.observed, strict=True):
             axes.band(float(x), float(low), float(high), float(middle), colour)
-    return f"<h2>Do probabilities mean what they say?</h2>{axes.svg()}"
+    below = "<br>".join(map(markup, verdicts))
+    return f"<h2>Do probabilities mean what they say?</h2>{axes.svg()}<small>{below}</small>"
 
 
 def _scores(evaluation: Evaluation) -> str:

@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 import bayeswise as bw
 from bayeswise.evaluation.cost_curves import cost_curve, coverage_curve, threshold_curve
 from bayeswise.evaluation.evaluate import Evaluation, compare, evaluation_of
+from bayeswise.evaluation.reliability import Reliability, reliability
 from bayeswise.evaluation.report import comparison_line, report_page
 from bayeswise.foundation.errors import FitError, ParameterError
 from bayeswise.models.held_out import HeldOut, held_out
@@ -219,3 +220,26 @@ def test_rows_of_one_certainty_are_decided_together_whatever_their_order() -> No
     for curve in curves:
         assert curve.x.tolist() == pytest.approx([4 / 14, 1.0])
         assert curve.y["cost_per_decided_case"].tolist() == pytest.approx([0.0, 2 / 14])
+
+
+def bins_of(outside: int) -> Reliability:
+    """Ten bins of p = .5, some of which came true more often than their band allows."""
+    seen = np.array([0.9] * outside + [0.5] * (10 - outside))
+    return Reliability("spam", np.full(10, 100), np.full(10, 0.5), seen, seen - 0.1, seen + 0.1)
+
+
+def test_bins_outside_their_bands_are_counted_and_judged_by_chance() -> None:
+    """Two or more of ten at 95 %: 1 - .95^10 - 10 (.05) .95^9 = .0861; four or more: .0010."""
+    assert bins_of(0).verdict == "All 10 bins are within the 95 % interval."
+    assert bins_of(2).verdict == (
+        "2 of 10 bins are outside the 95 % interval; as many are in 8.6 % of tables whose posteriors are calibrated."
+    )
+    assert bins_of(4).verdict == (
+        "4 of 10 bins are outside the 95 % interval, more than chance explains: there the posteriors are not calibrated."
+    )
+
+
+def test_the_report_counts_the_bins_of_its_diagram() -> None:
+    found = filtered(90, 10)
+    one = reliability(found.decisions.posterior[:, 0], found.truth == 0, "spam")
+    assert one.outside > 0 and one.verdict in report_page(found)

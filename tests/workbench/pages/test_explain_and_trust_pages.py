@@ -73,6 +73,10 @@ def test_trust_is_what_the_report_is_drawn_from(client: TestClient, folder: Path
     bw.fit(str(folder / "credit.csv"), target="repaid", model="naive-bayes").save(folder / "credit.bayeswise")
     request = {"model": "credit.bayeswise", "table": "credit-test.csv", "decision": "credit.toml"}
     view = client.get("/api/trust", params=request).json()
+    for each in view["reliability"]:  # the sentence counts the marks that the page draws
+        bins = zip(each["predicted"], each["low"], each["high"], strict=True)
+        outside = sum(not low <= predicted <= high for predicted, low, high in bins)
+        assert each["verdict"].startswith(f"{outside} of " if outside else "All ")
     found = bw.evaluate(bw.load(folder / "credit.bayeswise"), str(folder / "credit-test.csv"))
     assert view["rows"] == 500
     assert view["facts"]["cost_per_case"]["mean"] == pytest.approx(-341.12)

@@ -34,6 +34,7 @@ class ReliabilityView(Message):
 
     state: str
     ece: float
+    verdict: str
     predicted: list[float]
     observed: list[float]
     low: list[float]
@@ -166,7 +167,7 @@ def _reliabilities(evaluation: Evaluation, bins: int) -> list[ReliabilityView]:
         one = reliability(
             posterior[:, place], truth == place, state, bins=bins, weights=evaluation.weights, inflation=inflation
         )
-        views.append(ReliabilityView(state=str(state), ece=one.ece, **one.to_columns()))
+        views.append(ReliabilityView(state=str(state), ece=one.ece, verdict=one.verdict, **one.to_columns()))
     return views
 
 
