@@ -1,6 +1,7 @@
 """What verbs print and write: pages for a terminal from the facts that --json prints, and tables of rows.
 
 writing.py        outputs that are refused before the work begins, and messages afterwards
+file_kinds.py     which suffixes and first bytes a file has: what is of another kind is not replaced
 fixes.py          a `Fix:` as it is typed on the command line
 look_page.py      the page of `look`
 fit_page.py       the page of `fit`

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, get_args
 
+from bayeswise.cli.output.file_kinds import FILE_KINDS
 from bayeswise.cli.output.table_text import CsvText, JsonArray, JsonDocument, JsonLines, Reading
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import StoreError, UsageError, quoted, shortened
@@ -24,13 +25,7 @@ _FORMS: dict[str, Form] = {f".{form}": form for form in FORMS} | {".ndjson": "js
 _PACKERS: dict[str, Callable[[], Any]] = {".gz": lambda: zlib.compressobj(wbits=31), ".bz2": bz2.BZ2Compressor}
 _PACKED: dict[str, tuple[str, ...]] = {".csv": (".gz", ".bz2"), ".tsv": (".gz", ".bz2"), ".tab": (".gz", ".bz2")}
 _PACKED |= {".jsonl": (".gz",), ".ndjson": (".gz",), ".json": (".gz",), ".parquet": (), ".pq": ()}  # what is read again
-_NEVER_WRITTEN = frozenset(
-    (
-        *(".xlsx", ".xlsm", ".xlsb", ".xls", ".ods", ".db", ".sqlite", ".sqlite3", ".duckdb", ".arrow", ".feather"),
-        *(".ipc", ".zst", ".zip", ".xz", ".7z", ".avro", ".orc", ".h5", ".dta", ".sav", ".sas7bdat", ".rds", ".pkl"),
-        *(".pickle", ".npy", ".npz", ".bayeswise"),
-    )
-)
+_NEVER_WRITTEN = frozenset((*FILE_KINDS["other"].suffixes, ".zst", ".xz", ".bayeswise"))
 
 
 _ENDINGS = [(suffix, packing) for suffix, packings in _PACKED.items() for packing in ("", *packings)]
@@ -55,6 +50,11 @@ class TableForm:
 
     form: Form
     packing: str | None = None
+
+    @property
+    def kind(self) -> str:
+        """Its name in `FILE_KINDS`."""
+        return "csv" if self.form == "tsv" else self.form
 
     @classmethod
     def of(cls, path: str | None, given: Form | None, *, as_json: bool = False) -> TableForm:

@@ -15,12 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, TypeAlias, 
 
 import typer
 
+from bayeswise.cli.output.file_kinds import kind_of_suffix, refuse_other_content, refuse_other_suffix
 from bayeswise.foundation.atomic import check_writable, replacing
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import StoreError, UsageError, legible
 
 if TYPE_CHECKING:
-    from bayeswise.cli.output.table_form import Text
+    from bayeswise.cli.output.table_form import TableForm, Text
 
 SUFFIX = ".bayeswise"
 _LONGEST_LINE = 4_000
@@ -71,10 +72,16 @@ class TableOutput:
         """Whether a file is written, and not standard output."""
         return self.out not in (None, "-")
 
-    def check(self, inputs: Sequence[str]) -> None:
-        """Refuse a file that cannot be written, or that is read."""
+    def checked(self, inputs: Sequence[str], *, as_json: bool) -> TableForm:
+        """The form in which rows are written; a file that cannot be written, is read, or is another kind is refused."""
+        from bayeswise.cli.output.table_form import TableForm
+
         if self.out is not None and self.is_file:
-            check_output(self.out, inputs)
+            check_place(self.out, inputs)
+        written = TableForm.of(self.out, self.form, as_json=as_json)
+        if self.out is not None and self.is_file:
+            check_kind(self.out, written.kind)
+        return written
 
 
 def default_model_name(target: str) -> str:
@@ -94,14 +101,30 @@ def check_model_output(path: str, inputs: Iterable[str], *, force: bool = False,
     """
     if path == "-":
         raise UsageError("a model cannot go to standard output", fix="name a file, as in -o model.bayeswise")
-    check_output(path, inputs)
+    check_place(path, inputs)
     exists = Path(path).is_file() and Path(path).stat().st_size > 0
-    if exists and not force and not _is_any(path, updated):
-        _refuse_other_than_model(path)
+    if not force and not _is_any(path, updated):
+        refuse_other_suffix(path, "model")
+        if exists:
+            _refuse_other_than_model(path)
     return exists
 
 
-def check_output(path: str, inputs: Iterable[str]) -> None:
+def check_output(path: str, inputs: Iterable[str], kind: str | None = None) -> None:
+    """Refuse a place that cannot be written, is read, or is of another kind (of `FILE_KINDS`; None: as the suffix)."""
+    check_place(path, inputs)
+    check_kind(path, kind)
+
+
+def check_kind(path: str, kind: str | None) -> None:
+    """Refuse a suffix of another kind, and a file that does not begin like one of this kind."""
+    written = kind_of_suffix(path) if kind is None else kind
+    if written is not None:
+        refuse_other_suffix(path, written)
+        refuse_other_content(path, written)
+
+
+def check_place(path: str, inputs: Iterable[str]) -> None:
     """Refuse a place that cannot be written, and one that is being read."""
     check_writable(path)
     if Path(path).is_file() and _is_any(path, inputs):

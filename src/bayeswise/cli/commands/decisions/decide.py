@@ -71,11 +71,9 @@ def run(
     action, × 0.5 halves them. `bayeswise explain --costs` explains one row in full.
     """
     from bayeswise.cli.output.answer_stream import kept_columns
-    from bayeswise.cli.output.table_form import TableForm
 
     fitted = reading.load_for("decide", model)
-    output.check([model, costs, *files, *([calibrate] if calibrate else [])])
-    written = TableForm.of(output.out, output.form, as_json=as_json)
+    written = output.checked([model, costs, *files, *([calibrate] if calibrate else [])], as_json=as_json)
     opened = partial(reader.open, like=fitted.schema)
     calibrated = None if calibrate is None else partial(costs_option.calibrated_model, fitted, calibrate, opened)
     route = deciding(fitted, costs, calibrated, prior=prior, at_most=at_most or [], novelty=novelty, why=why)

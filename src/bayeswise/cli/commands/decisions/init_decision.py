@@ -38,7 +38,7 @@ def run(
     rename the actions, and add your own. For a target that is a number, the file has the costs of choosing a number.
     """
     if out is not None:
-        check_output(out, files)
+        check_output(out, files, "toml")
     source = reader.open(files)
     examination = examine(source, target)
     text = "\n".join(decision_lines(examination)) + "\n"

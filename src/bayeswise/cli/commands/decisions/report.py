@@ -34,19 +34,19 @@ def run(
     bayeswise report loan.bayeswise test.csv --costs decision.toml -o report.html
 
     The page is a single file without scripts or external resources. It ends with an explanation of the closest call of
-    each action.
+    each action, except under another prior than the model's.
     """
     from bayeswise.evaluation.report import report_page
 
     fitted = reading.load_for("report", model, "classes")
     decision = checking.decision(fitted)
-    check_output(out, [model, *files, *(each for each in (checking.costs, checking.calibrate) if each)])
+    check_output(out, [model, *files, *(each for each in (checking.costs, checking.calibrate) if each)], "html")
     found, used, source, learned = evaluated(fitted, files, decision, checking, reader)
     title = f"Decisions about {fitted.schema.target.name}: {source.description}"
     with replacing_text(out) as page:
         stories: list[ActionAccount] = []
-        if decision is not None and not checking.prior and decision.prior is None:
-            stories = closest_calls(used, source, decision.costs)
+        if not checking.prior and (decision is None or decision.prior is None):
+            stories = closest_calls(used, source, found.decisions.costs)
         page.write(report_page(found, title=title, calibrated=used.capabilities.calibrated, stories=stories))
     if as_json:
         print(json_document({**found.to_dict(), "rows_were_learned": learned}))

@@ -15,7 +15,7 @@ import typer
 
 from bayeswise.cli.options import reading
 from bayeswise.cli.options.costs import OptionalCosts, read_decision
-from bayeswise.cli.output.writing import Raw, check_output, json_document, say
+from bayeswise.cli.output.writing import Raw, check_kind, check_place, json_document, say
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import BayeswiseError, FitError, UsageError
 
@@ -98,7 +98,7 @@ def run(
         raise UsageError("standard input is for the answers", fix="name the pool as a file")
     kept = SessionFiles.of(out)
     if kept.table.parent != kept.folder:  # the folder itself is made later
-        check_output(str(kept.table), files)
+        check_place(str(kept.table), files)
     decision = None if costs is None else read_decision(costs)
     model = None if start is None else reading.load_for("label", start, "classes", "forgets")
     target = _target(target, decision, model)
@@ -111,7 +111,9 @@ def run(
     table = None if decision is None else decision.costs
     share: float | Literal["auto"] = "auto" if random_share is None else random_share
     maker = Maker(pool, target, table, model, strategy or _default_strategy(table), share, average, overrides)
-    if not begun:
+    if begun:
+        check_kind(str(kept.table), kept.form.kind)
+    else:
         kept.refuse_foreign()
         maker.learner(known)  # finds what is wrong before there is a session
     kept.make_folder()

@@ -38,7 +38,7 @@ def run(
     ] = None,
     prior: costs_option.Prior = None,
     flip: Annotated[
-        bool, typer.Option("--flip", help="Add the smallest change of the row that changes the answer.")
+        bool, typer.Option("--flip", help="Add the least change of the row that changes the answer.")
     ] = False,
     steps: Annotated[
         bool,
@@ -58,8 +58,8 @@ def run(
     bayeswise explain play.bayeswise --row outlook=sunny --steps --png why.png
     bayeswise explain loan.bayeswise new.csv --costs decision.toml --flip
 
-    Bars are log-odds: to the right for the answer, to the left for its rival. With --against, --flip finds the smallest
-    change that makes that class win. Gaussian Bayes weighs each column given the columns before it; a regression shows
+    Bars are log-odds: to the right for the answer, to the left for its rival. With --against, --flip finds the least
+    change that makes that class win: the fewest columns, and their nearest values. Gaussian Bayes weighs each column given the columns before it; a regression shows
     what each column adds, relative to its mean. With --costs the action is explained: the expected cost of each action,
     the distance of the posterior from the threshold, and what would change the action.
     """
@@ -74,14 +74,15 @@ def run(
         steps_of,
     )
     from bayeswise.explanations import Account, change_of
+    from bayeswise.explanations.flip import texts_of
 
     fitted = reading.load_for("explain", model)
     refuse_what_it_lacks(
         fitted, {"--against": against, "--costs": costs, "--flip": flip, "--steps": steps, "--html": html, "--png": png}
     )
-    check_picture(png, [model, *(files or ())])
+    check_picture(png, [model, *(files or ()), *([costs] if costs else [])])
     if html is not None:
-        check_output(html, [model, *(files or ())])
+        check_output(html, [model, *(files or ()), *([costs] if costs else [])], "html")
     if bool(row) == bool(files):
         example = " ".join(f"{name}=..." for name in fitted.schema.used[:2])
         raise UsageError("one row is needed", fix=f"add --row {example}, or a FILE and --row-number N")
@@ -122,7 +123,8 @@ def run(
     else:
         show(account, rival, distances)
     if flip:
-        print("", change_text(change, against, proven=account.additive), sep="\n")
+        texts = texts_of(fitted, account)
+        print("", change_text(change, against, proven=account.additive, texts=texts), sep="\n")
     say(*(f"Saved {out}." for out in (html, png) if out is not None))
 
 

@@ -59,9 +59,9 @@ def run(
     fitted = _loaded(model)  # first: a belief network is neither
     if (dialect is None) == (onnx is None):
         raise UsageError("export writes a query or a graph", fix="add --sql DIALECT or --onnx FILE")
-    for path in (out, onnx):
+    for path, form in ((out, "sql"), (onnx, "onnx")):
         if path is not None and path != STDIN:
-            check_output(path, [model, *([costs] if costs else [])])
+            check_output(path, [model, *([costs] if costs else [])], form)
     decision = None if costs is None else read_decision(costs, _of_classes(fitted, model))
     if onnx is not None:
         _write_graph(fitted, onnx, decision, as_json)

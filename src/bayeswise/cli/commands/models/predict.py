@@ -45,12 +45,10 @@ def run(
     unseen values go to stderr.
     """
     from bayeswise.cli.output.answer_stream import kept_columns
-    from bayeswise.cli.output.table_form import TableForm
 
     fitted = reading.load_for("predict", model)
     routes = answering(fitted, model, proba=proba, evidence=evidence, quantiles=quantiles)
-    output.check([model, *files])
-    written = TableForm.of(output.out, output.form, as_json=as_json)
+    written = output.checked([model, *files], as_json=as_json)
     source = reader.open(files, like=fitted.schema, once=True)
     kept, opaque = kept_columns(output.keep, source.columns, source.description)
     target = fitted.schema.target.name

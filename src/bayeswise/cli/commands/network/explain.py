@@ -43,7 +43,7 @@ def explain(
     """
     network = network_from(file)
     if html is not None:
-        check_output(html, [file])
+        check_output(html, [file], "html")
     evidence, likelihoods = evidence_from(network, given), soft_from(network, soft)
     account = network.explain(node, evidence, state=state, soft=likelihoods)
     entries = network.sensitivity(node, evidence, soft=likelihoods)[:sensitivity] if sensitivity else []

@@ -43,12 +43,10 @@ def predict(
     a cell may hold a likelihood for each state (soft evidence), written as yes=0.7;no=0.3.
     """
     from bayeswise.cli.output.answer_stream import kept_columns
-    from bayeswise.cli.output.table_form import TableForm
     from bayeswise.networks.inference.row_posteriors import null_words_for
 
     network = network_from(file)
-    output.check([file, *files])
-    written = TableForm.of(output.out, output.form, as_json=as_json)
+    written = output.checked([file, *files], as_json=as_json)
     null = reader.null if reader.null is not None else list(null_words_for(network))
     source = replace(reader, null=null).open(files, once=True)
     kept, opaque = kept_columns(output.keep, source.columns, source.description)

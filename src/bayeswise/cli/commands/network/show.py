@@ -183,9 +183,9 @@ def _strengths(network: BeliefNetwork, table: str, score: str, resamples: int, w
 
 
 def _check_places(svg: str | None, html: str | None, inputs: list[str]) -> None:
-    for path in (svg, html):
+    for path, form in ((svg, "svg"), (html, "html")):
         if path is not None and path != "-":
-            check_output(path, inputs)
+            check_output(path, inputs, form)
 
 
 def _draw(picture: Picture, dot: bool, svg: str | None, html: str | None) -> None:

@@ -77,7 +77,7 @@ def run(
     inputs = [] if rows is None else [rows]
     check_picture(png, inputs)
     if animation is not None:
-        check_output(animation, inputs)
+        check_output(animation, inputs, "gif")
     about, believed = _prior(prior, family)
     sample = (labels_of if hasattr(believed, "levels") else numbers_of)(data, rows, column, reader)
     history = BeliefHistory.of(about, believed, sample)
