@@ -74,6 +74,13 @@ def test_report_ends_with_the_closest_call_of_each_action(bayeswise: Command, cr
     assert [text.count(f"Why {action}, not") for action in ("lend", "refuse", "ask")] == [1, 1, 1]
 
 
+def test_a_report_by_0_1_costs_ends_with_closest_calls_too(bayeswise: Command, credit: Path, tmp_path: Path) -> None:
+    page = tmp_path / "report.html"
+    assert bayeswise("report", credit, TEST, "-o", page).code == 0
+    text = page.read_text()
+    assert [text.count(f"Why {state}, not") for state in ("no", "yes")] == [1, 1]
+
+
 def copies(n_rows: int, seed: int) -> pd.DataFrame:
     """One column, four times: naive Bayes takes it for four witnesses."""
     generator = np.random.default_rng(seed)
