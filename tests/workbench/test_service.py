@@ -234,3 +234,15 @@ def test_an_answer_for_which_no_thread_can_be_started_says_so(
     answer = client.get("/api/v1/models")
     assert answer.status_code == 503
     assert "thread" in answer.json()["what"] and "ulimit -u" in answer.json()["fix"]
+
+
+def test_a_flag_is_sent_as_a_boolean_or_as_one_and_zero_and_as_nothing_else(client: TestClient, folder: Path) -> None:
+    table = {"paid": [True, False, True, False] * 5, "y": ["a", "b", "b", "b"] * 5}
+    bw.fit(table, "y", model="naive-bayes").save(folder / "flags.bayeswise")
+    rows = [{"paid": cell} for cell in (True, 1, False, 0, "yes", 2)]
+    url = "/api/v1/models/flags/predict"
+    answered = [client.post(url, json={"rows": [row]}).json()["rows"][0] for row in rows]
+    assert answered[0] == answered[1] and answered[2] == answered[3] and answered[0] != answered[2]
+    assert all("error" in row and "'paid'" in row["what"] for row in answered[4:]), answered
+    sent = client.post(url, content="paid\nyes\n1\n", headers={"content-type": "text/csv"}).text
+    assert "column 'paid' is binary; found 'yes'" in sent

@@ -18,7 +18,15 @@ from bayeswise.foundation.threads import each
 from bayeswise.render.labels import quoted
 from bayeswise.tables.batch import MISSING, UNSEEN, TextBlock
 from bayeswise.tables.schema.columns import Column, UnseenPolicy
-from bayeswise.tables.schema.labels import Label, LabelType, Vocabulary, as_label, label_key
+from bayeswise.tables.schema.labels import (
+    Label,
+    LabelType,
+    Vocabulary,
+    as_boolean,
+    as_label,
+    label_key,
+    spelled_booleans,
+)
 from bayeswise.tables.schema.notes import keep
 from bayeswise.tables.schema.schema import Schema, Target
 
@@ -170,6 +178,8 @@ class LevelCoder:
 
     def _code(self, level: Label) -> int:
         label = as_label(level, self.label_type, textual=self.textual)
+        if label is None:
+            label = self._boolean(level)
         known = None if label is None else self._codes.get(self._key(label))
         if known is not None:
             return known
@@ -183,6 +193,20 @@ class LevelCoder:
         if self.declared is not None:
             raise self._undeclared(label)
         return self._added(label)
+
+    def _boolean(self, level: Label) -> Label | None:
+        """The label that a boolean is spelled by, or the boolean that a cell of another type stands for."""
+        if self.label_type == "text" and isinstance(level, bool):
+            return spelled_booleans(self.vocabulary).get(level)
+        if self.label_type != "boolean":
+            return None
+        label = as_boolean(level)
+        if label is None and not self.textual:
+            raise KindError(
+                f"column {self.name!r} is boolean labels in the model; found {quoted(level)!r}",
+                fix="write True or False (1 or 0), or fit again with the kind that it has here",
+            )
+        return label
 
     def _added(self, label: Label) -> int:
         code = self._codes[self._key(label)] = len(self._labels)

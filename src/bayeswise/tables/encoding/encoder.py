@@ -172,7 +172,8 @@ class Sweep:
         self.weights = None if weights is None else as_weights(weights)
         self.weight = schema.weight if with_target and weights is None else None
         target = coders.classes.name if coders.classes is not None and self.targets is None else None
-        self.plan = plan_for(schema, source, [name for name in (target, self.weight) if name is not None])
+        apart = [name for name in (target, self.weight) if name is not None]
+        self.plan = plan_for(schema, source, apart, {name: coder.vocabulary for name, coder in coders.levels.items()})
         for coder in coders.levels.values():
             coder.start(textual=source.textual)
         self.kept_words = self._words_that_are_levels() if source.textual else {}

@@ -26,10 +26,11 @@ import numpy as np
 
 from bayeswise.foundation.arrays import BoolArray, CodeArray, FloatArray
 from bayeswise.foundation.dataclass import dataclass
+from bayeswise.foundation.errors import KindError, listed, quoted
 from bayeswise.tables.batch import MISSING, UNSEEN, Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.columns import LABELLED, Column
-from bayeswise.tables.schema.labels import Label, Vocabulary
+from bayeswise.tables.schema.labels import Label, Vocabulary, spelled_booleans
 from bayeswise.tables.schema.names import normal_name
 from bayeswise.tables.schema.null_words import words_of
 from bayeswise.tables.schema.schema import Schema
@@ -159,9 +160,11 @@ class Codes:
 
     @classmethod
     def of(cls, column: Column, known: Vocabulary) -> Codes:
+        spelled = spelled_booleans(known) if column.labels == "text" else {}
+        code_of = {(type(label), label): code for code, label in enumerate(known)}
         return cls(
-            {(type(label), label): code for code, label in enumerate(known)},
-            _TYPES.get(column.labels, frozenset()),
+            code_of | {(bool, label): code_of[str, text] for label, text in spelled.items()},
+            _TYPES.get(column.labels, frozenset()) | ({bool} if spelled else set()),
             None if column.missing == "error" else MISSING,
             None if column.unseen == "error" else UNSEEN,
         )
@@ -267,4 +270,23 @@ def typed_batch(
     source.textual = True
     source.null_words = words_of(schema) if null_words is None else tuple(null_words)
     (batch,) = Encoder(schema, learning=False, vocabularies=vocabularies, batch_rows=None).batches(source)
+    refuse_other_states(schema, batch, cells)
     return batch
+
+
+def refuse_other_states(schema: Schema, batch: Batch, cells: Mapping[str, Any]) -> None:
+    """A cell of a binary column is one of its two values: any other is a mistake, as `abc` among numbers is.
+
+    >>> schema = Schema((Column("paid", "binary", "boolean", [False, True]),))
+    >>> typed_batch(schema, {}, {"paid": "1"}).codes.tolist()
+    [[1]]
+    >>> typed_batch(schema, {}, {"paid": "yes"})
+    Traceback (most recent call last):
+    bayeswise.foundation.errors.KindError: column 'paid' is binary, but the row has 'yes'. Fix: give one of False, True.
+    """
+    for name, codes, known in zip(schema.categories, batch.codes.T, batch.vocabularies, strict=True):
+        if schema[name].kind == "binary" and (codes == UNSEEN).any():
+            raise KindError(
+                f"column {name!r} is binary, but the row has {quoted(cells.get(name))}",
+                fix=f"give one of {listed(map(str, known))}",
+            )

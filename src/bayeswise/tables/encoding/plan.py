@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import KindError, MissingColumnError, listed
 from bayeswise.tables.schema.columns import LABELLED, Column
-from bayeswise.tables.schema.labels import LabelType, label_type_of
+from bayeswise.tables.schema.labels import LabelType, Vocabulary, label_type_of, spelled_booleans
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.schema.schema import Schema
 from bayeswise.tables.source import RawColumn, Source, Storage
@@ -19,7 +19,7 @@ _NO_LABELS: dict[LabelType, tuple[str, ...]] = {
     "text": ("integer", "float", "boolean", "number"),
     "integer": ("text", "boolean", "temporal"),
     "number": ("text", "boolean", "temporal"),
-    "boolean": ("text", "integer", "float", "number", "temporal"),
+    "boolean": ("temporal",),  # texts and numbers may stand for booleans: each cell is checked
     "mixed": (),
 }
 
@@ -46,8 +46,13 @@ class Plan:
         return list(self.source_names.values()) or [column.name for column in source.columns[:1]]
 
 
-def plan_for(schema: Schema, source: Source, apart: Iterable[str] = ()) -> Plan:
-    """Find the used columns and those `apart` (target, weight) by name; columns beyond them are not read."""
+def plan_for(
+    schema: Schema, source: Source, apart: Iterable[str] = (), known: Mapping[str, Vocabulary] | None = None
+) -> Plan:
+    """Find the used columns and those `apart` (target, weight) by name; columns beyond them are not read.
+
+    `known` are the levels that are known: booleans are read where these spell them.
+    """
     raw_columns = {column.name: column for column in source.columns}
     found = _by_position(schema, source) if _is_unnamed(schema, source) else {}
     for name in (*schema.used, *apart):
@@ -58,6 +63,8 @@ def plan_for(schema: Schema, source: Source, apart: Iterable[str] = ()) -> Plan:
         raw = raw_columns[found[name]]
         stored = (schema.form_of[name], raw.storage, raw.declared)
         if stored not in checked:  # thousands of columns are of a few forms, stored in a few ways
+            if raw.storage == "boolean" and spelled_booleans((known or {}).get(name) or Vocabulary()):
+                continue
             check_storage(schema[name], raw, source)
             checked.add(stored)
     exact = ("integer", "float", "boolean", "null")

@@ -285,6 +285,30 @@ def as_label(cell: Label, label_type: LabelType, *, textual: bool) -> Label | No
     return _converted(cell, label_type)
 
 
+_SPELLINGS = (("True", "False"), ("true", "false"), ("TRUE", "FALSE"))
+
+
+def spelled_booleans(levels: Vocabulary) -> dict[Label, Label]:
+    """The texts that spell True and False among some levels; empty unless exactly one pair does.
+
+    >>> spelled_booleans(Vocabulary(["False", "True", "maybe"])), spelled_booleans(Vocabulary(["no", "yes"]))
+    ({True: 'True', False: 'False'}, {})
+    """
+    found = [pair for pair in _SPELLINGS if all(levels.code_of_equal(text) >= 0 for text in pair)]
+    return {True: found[0][0], False: found[0][1]} if len(found) == 1 else {}
+
+
+def as_boolean(cell: Label) -> bool | None:
+    """The boolean that a cell spells, or that 1 and 0 stand for; None if it does not.
+
+    >>> as_boolean("TRUE"), as_boolean(0), as_boolean("yes"), as_boolean(2)
+    (True, False, None, None)
+    """
+    if isinstance(cell, str):
+        return {"true": True, "false": False}.get(cell.strip().lower())
+    return bool(cell) if cell in (0, 1) else None
+
+
 def as_levels(levels: Iterable[Label], label_type: LabelType, column: str) -> tuple[Label, ...]:
     """Declared levels as labels of the type of their column."""
     declared = tuple(map(label_of, levels))
@@ -299,7 +323,7 @@ def as_levels(levels: Iterable[Label], label_type: LabelType, column: str) -> tu
 
 def _parsed(text: str, label_type: LabelType) -> Label | None:
     if label_type == "boolean":
-        return {"true": True, "false": False}.get(text.lower())
+        return {"true": True, "false": False, "1": True, "0": False}.get(text.lower())
     if _INTEGER.fullmatch(text) and len(text) <= _DIGITS:
         return _converted(int(text), label_type)
     return _converted(float(text.replace(",", ".")), label_type) if _NUMBER.fullmatch(text) else None

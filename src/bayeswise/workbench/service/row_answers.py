@@ -12,9 +12,16 @@ from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.decide import decide_rows
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import BayeswiseError, ImpossibleEvidenceError, SchemaError, SourceError
+from bayeswise.foundation.errors import (
+    BayeswiseError,
+    ImpossibleEvidenceError,
+    SchemaError,
+    SourceError,
+    listed,
+    quoted,
+)
 from bayeswise.posteriors.prior import shifted
-from bayeswise.tables.batch import Batch
+from bayeswise.tables.batch import UNSEEN, Batch
 from bayeswise.tables.encoding.encoder import Encoder
 from bayeswise.tables.schema.null_words import words_of
 from bayeswise.tables.sources.memory.records import ListsSource
@@ -75,6 +82,13 @@ def encoded(model: Any, block: Block) -> Batch:
     for name, count in encoder.report.invalid.items():
         if count.invalid:
             raise SchemaError(f"column {name!r}: {count}", fix="send a number, or null where it is not known")
+    for name, codes, known in zip(model.schema.categories, batch.codes.T, batch.vocabularies, strict=True):
+        if model.schema[name].kind == "binary" and (codes == UNSEEN).any():
+            cell = block.columns[name][int((codes == UNSEEN).argmax())]
+            raise SchemaError(
+                f"column {name!r} is binary; found {quoted(cell)}",
+                fix=f"send one of {listed(map(str, known))}, or null where it is not known",
+            )
     return batch
 
 
