@@ -6,6 +6,7 @@ answered.py            the same where columns go together: changes are answered 
 balance.py             one state against another: weights that add up to the log-odds, and their words
 alternatives.py        what a column could be instead
 flip.py                the least change that changes the answer
+nearest.py             what a least change is: fewest columns, nearest values
 class_densities.py     classes along one column: density, posterior, regions and errors
 class_plane.py         classes over two columns: regions and contours
 nomogram.py            points to add up, and the probability they stand for

@@ -57,7 +57,7 @@ def number_grid(
     Otherwise (models that earlier versions wrote, and those of very many columns) no value is further from the mean
     than sqrt(n - 1) standard deviations, a column whose mean is more than a third of one away from 0 is taken to stay
     on its side of 0, and `classes` are the ends of the same interval about the mean of each class. `whole` columns get
-    whole numbers, `positive` ones none below 0.
+    whole numbers, those of 0 and 1 both of them, `positive` ones none below 0.
 
     >>> number_grid(20.9, 12.06, 1000, whole=True)[:4], number_grid(20.9, 12.06, 1000)[-1]
     ([2.0, 4.0, 6.0, 8.0], 40.0)
@@ -68,6 +68,9 @@ def number_grid(
     low, high = mean - reach, mean + reach
     if span is not None:
         observed, classes = values_within(span, mean, stddev, whole=whole), None
+    if observed is not None:
+        if whole and observed == (0.0, 1.0):
+            return [0.0, 1.0]
     elif positive or mean > stddev / 3.0:
         low = max(low, 0.0)
     elif mean < -stddev / 3.0:

@@ -2,7 +2,8 @@
 
 What a column adds depends on the others, so the effects of changes do not add up. Sets of changes are tried by size:
 all of one column, then the most promising ones with one more. The first size at which one works is the least, if all
-smaller sets were tried: always for one and two columns, and `Flip.proven` says so for more.
+smaller sets were tried: always for one and two columns, and `Flip.proven` says so for more. Of the sets of that size
+that work, `nearest.py` says which is the least.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from bayeswise.explanations.account import Account, Contribution
+from bayeswise.explanations.nearest import Changed, Distances
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.tables.schema.labels import find_state
@@ -21,7 +23,6 @@ from bayeswise.tables.schema.labels import find_state
 BEAM = 32  # sets of one size that are extended by one more column
 MOST_TRIED = 20_000  # sets of changes; beyond, only the best one is extended
 
-Changed = Mapping[str, Any]  # other values, by column
 Measure = Callable[[FloatArray], FloatArray]
 """(n, n_states) log posteriors to (n,) how far each is on the other side: above 0 where the answer is another one."""
 
@@ -74,19 +75,15 @@ class AnsweredAccount(Account):
         found = self.cases.account(changes)
         return found if self.log_shift is None else found.shifted(self.log_shift)
 
-    def least_change(
-        self, measure: Measure, *, keep: Collection[str] = (), closest: bool = False
-    ) -> tuple[Changed, bool] | None:
-        """The fewest changes that a measure finds on the other side, and whether no fewer do it; None if none is found.
-
-        Of several sets of one size it is the one that goes furthest, or the `closest` to the boundary.
-        """
+    def least_change(self, measure: Measure, *, keep: Collection[str] = ()) -> tuple[Changed, bool] | None:
+        """The least change that a measure finds on the other side, and whether no fewer columns do; None if none is."""
         own = {c.column: c.value for c in self.contributions}
         offered = {
             column: [value for value in values if value != own[column]]
             for column, values in self.cases.values.items()
             if column in self.cells and column not in keep
         }
+        distances = Distances(own, offered)
         beam: list[Changed] = [{}]
         tried, exhaustive, all_extended = 0, True, True
         for _ in offered:  # one more change each time
@@ -95,14 +92,21 @@ class AnsweredAccount(Account):
                 return None
             reached = measure(self._answers(sets))
             tried += len(sets)
-            good = np.flatnonzero(reached > 0.0)
-            if len(good):
-                best = np.argmin(reached[good]) if closest else np.argmax(reached[good])
-                return sets[int(good[best])], exhaustive
+            best = next(distances.nearest(sets, reached > 0.0, reached), None)
+            if best is not None:
+                return self._pulled_back(sets[best], measure, distances), exhaustive
             width = BEAM if tried < MOST_TRIED else 1
             exhaustive, all_extended = all_extended, all_extended and len(sets) <= width
             beam = [sets[k] for k in np.argsort(-reached, kind="stable")[:width].tolist()]
         return None
+
+    def _pulled_back(self, changes: Changed, measure: Measure, distances: Distances) -> Changed:
+        """Several columns, each number at the nearest value that will do."""
+        for column in changes if len(changes) > 1 else ():
+            sets = [{**changes, column: value} for value in distances.nearer(column, changes[column])]
+            reached = measure(self._answers(sets)) if sets else np.zeros(0)
+            changes = next((sets[k] for k in distances.nearest(sets, reached > 0.0, reached)), changes)
+        return changes
 
     def _answers(self, sets: Sequence[Changed]) -> FloatArray:
         found = self.cases.log_posteriors(sets)

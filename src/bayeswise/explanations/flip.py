@@ -1,7 +1,7 @@
-"""The least change of a case that changes the answer.
+"""The least change of a case that changes the answer; `nearest.py` says which of several changes is the least.
 
-Contributions add up, so the columns do not interact: how much a change moves one state against another does
-not depend on the other changes.
+If no single column is enough, this module finds how many are. Contributions add up, so the columns do not interact:
+how much a change moves one state against another does not depend on the other changes.
 
 Why taking the best columns first is optimal. Let s be the answer and t another state. Write w_j for the
 weight c_jt - c_js that column j has now and v_j for the largest it can have; its gain is g_j = v_j - w_j.
@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Iterator, Mapping
+from functools import partial
 from itertools import combinations, product
 from typing import Any
 
@@ -30,14 +31,13 @@ from bayeswise.explanations.account import Account, Contribution
 from bayeswise.explanations.alternatives import Alternatives, Explainable, alternatives_of, known_columns
 from bayeswise.explanations.answered import AnsweredAccount
 from bayeswise.explanations.balance import value_text
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.explanations.nearest import Changes, Nearest, ahead, another_state
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
 from bayeswise.render.labels import shown
 from bayeswise.render.plain import json_value
 from bayeswise.tables.schema.labels import Label, find_state
 
-Changes = dict[str, Contribution]
 Gain = tuple[float, str, Contribution]
 
 _ROUNDING = 1e-9  # of the log-odds, for sums of rounded gains
@@ -107,7 +107,7 @@ def _steps(account: Account, changes: Mapping[str, Any]) -> tuple[Change, ...]:
 def least_change(
     account: Account, alternatives: Alternatives, to: Label | None = None, *, keep: Collection[str] = ()
 ) -> Flip | None:
-    """The smallest set of columns, and of those the one with the largest gain, that makes another state win.
+    """The smallest set of columns, and the nearest values of them, that makes another state win.
 
     `alternatives` has the other values of each column; columns in `keep` stay as they are. None if nothing
     helps.
@@ -123,16 +123,21 @@ def least_change(
     known_columns([*alternatives, *keep], account)
     offered = {column: tuple(others) for column, others in alternatives.items() if column not in keep}
     answer = find_state(account.most_probable, account.states)
+    target = None if to is None else find_state(to, account.states)
+    if target == answer:
+        raise ParameterError(f"the answer is {to!r} already", fix="name another state")
+    nearest = Nearest(account, offered, another_state(answer, target))
+    one = nearest.of_one_column()
+    if one is not None:
+        return _flip(account, one)
     targets = [k for k in range(len(account.states)) if k != answer]
-    if to is None:
+    if target is None:
         plans = [plan for target in targets if (plan := _overtake(account, offered, target, answer)) is not None]
         best = min(plans, key=lambda plan: (len(plan[0]), -plan[1]), default=None)
         proven = account.additive or account.greedy_is_least
-        return None if best is None else _flip(account, best[0], proven=proven)
-    target = find_state(to, account.states)
-    if target == answer:
-        raise ParameterError(f"the answer is {to!r} already", fix="name another state")
-    return _make_win(account, offered, target, [answer, *(k for k in targets if k != target)])
+        return None if best is None else _flip(account, nearest.pulled_back(best[0]), proven=proven)
+    found = _make_win(account, offered, target, [answer, *(k for k in targets if k != target)])
+    return None if found is None else _flip(account, nearest.pulled_back(found[0]), proven=found[1])
 
 
 def least_change_of(
@@ -152,6 +157,17 @@ def change_of(
     return least_change(account, alternatives_of(model, changeable), to, keep=keep)
 
 
+def texts_of(model: Any, account: Account) -> tuple[str, ...]:
+    """The columns of texts, which stay as they are: a text has no list of others."""
+    schema = getattr(model, "schema", None)
+    return () if schema is None else tuple(name for name in account.cells if name in schema.texts)
+
+
+def no_other_texts(texts: Collection[str]) -> str:
+    """What the search for a change left out, behind its answer."""
+    return f"; other texts are not tried ({', '.join(map(shown, texts))})" if texts else ""
+
+
 def _by_answers(account: AnsweredAccount, to: Label | None, keep: Collection[str]) -> Flip | None:
     """Of a model in which columns go together."""
     known_columns(keep, account)
@@ -160,13 +176,7 @@ def _by_answers(account: AnsweredAccount, to: Label | None, keep: Collection[str
     if target == answer:
         raise ParameterError(f"the answer is {to!r} already", fix="name another state")
 
-    def lead(log_posterior: FloatArray) -> FloatArray:
-        """(n,) of the target over all others, or of the others over the answer."""
-        one = answer if target is None else target
-        ahead = log_posterior[:, one] - np.delete(log_posterior, one, axis=1).max(axis=1)
-        return np.asarray(-ahead if target is None else ahead)
-
-    found = account.least_change(lead, keep=keep)
+    found = account.least_change(partial(ahead, answer=answer, target=target), keep=keep)
     if found is None:
         return None
     changes, proven = found
@@ -236,7 +246,7 @@ def _beats(log_joint: Any, target: int, rival: int) -> bool:
 # -- one named state against all --
 
 
-def _make_win(account: Account, offered: Alternatives, target: int, rivals: list[int]) -> Flip | None:
+def _make_win(account: Account, offered: Alternatives, target: int, rivals: list[int]) -> tuple[Changes, bool] | None:
     """Overtake all rivals: proven if a pairwise plan does it or the search ends, else the best found."""
     plans = [_overtake(account, offered, target, rival) for rival in rivals]
     needed = [plan[0] for plan in plans if plan is not None]
@@ -245,11 +255,12 @@ def _make_win(account: Account, offered: Alternatives, target: int, rivals: list
     least = max(map(len, needed))
     for changes in needed:
         if len(changes) == least and _wins(account.with_changes(changes), target):
-            return _flip(account, changes, proven=account.additive or account.greedy_is_least)
+            return changes, account.additive or account.greedy_is_least
     found = _search(account, offered, target, least)
     if found is not None:
-        return _flip(account, found)
-    return _climb(account, offered, target)
+        return found, True
+    climbed = _climb(account, offered, target)
+    return None if climbed is None else (climbed, False)
 
 
 def _search(account: Account, offered: Alternatives, target: int, least: int) -> Changes | None:
@@ -273,7 +284,7 @@ def _search(account: Account, offered: Alternatives, target: int, least: int) ->
     return None
 
 
-def _climb(account: Account, offered: Alternatives, target: int) -> Flip | None:
+def _climb(account: Account, offered: Alternatives, target: int) -> Changes | None:
     """Change the column that helps most against the strongest rival, again and again: good, not proven."""
     ruled_out = [c.column for c in account.contributions if c.log_likelihood[target] == -np.inf]
     changes: Changes = {
@@ -291,7 +302,7 @@ def _climb(account: Account, offered: Alternatives, target: int) -> Flip | None:
         if other is None or not lead > now:
             return None
         changes[column] = other
-    return _flip(account, changes, proven=False)
+    return changes
 
 
 def _changed_joint(account: Account, changes: Mapping[str, Contribution]) -> Any:

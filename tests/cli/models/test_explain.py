@@ -218,3 +218,17 @@ def test_steps_are_the_calculation_in_fractions_and_decimals(bayeswise: Any, tmp
     facts = json.loads(bayeswise("explain", model, *row, "--steps", "--json").out)
     assert facts["steps"]["evidence"] == {"fraction": "611/23625", "decimal": pytest.approx(0.0258624, rel=1e-5)}
     assert bayeswise("explain", model, *row, "--png", tmp_path / "why.jpg").code == 2
+
+
+@pytest.mark.parametrize("model", ["naive-bayes", "auto"])
+def test_a_search_for_changes_says_that_it_tried_no_other_text(
+    bayeswise: Command, write: Write, tmp_path: Path, model: str
+) -> None:
+    ham, spam = "the project meets for lunch on monday", "win a free cash prize now"
+    rows = "".join(f"{ham} {k},a,ham\n{spam} {k},{'ab'[k % 2]},spam\n" for k in range(30))
+    path = write(f"text,sender,label\n{rows}")
+    assert bayeswise("fit", path, "--target", "label", "--model", model, "-o", tmp_path / "m").code == 0
+    costs = write('target = "label"\n[costs]\nkeep = {ham = 0, spam = 1}\nblock = {ham = 9, spam = 0}\n', "d.toml")
+    for words in ([], ["--costs", costs]):
+        page = bayeswise("explain", tmp_path / "m", path, "--flip", *words).out
+        assert "other texts are not tried (text)" in page, page

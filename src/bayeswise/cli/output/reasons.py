@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from bayeswise.cli.options.costs import new_prior
 from bayeswise.cli.options.one_row import OneRow
 from bayeswise.cli.output.writing import json_document, say
 from bayeswise.explanations import Account, Flip, Steps
+from bayeswise.explanations.flip import no_other_texts
 from bayeswise.foundation.atomic import replacing_text
 from bayeswise.foundation.errors import KindError, ParameterError, listed
 from bayeswise.models.base.classifier import Classifier
@@ -133,13 +135,14 @@ def _refuse_other_posterior(model: Any, one: OneRow, account: Account) -> None:
 # -- the least change ---------------------------------------------------------------------------------------
 
 
-def change_text(change: Flip | None, against: str | None, *, proven: bool) -> str:
+def change_text(change: Flip | None, against: str | None, *, proven: bool, texts: Sequence[str] = ()) -> str:
     """The change in words; where there is none, whether that is `proven`: of columns that add up it is."""
     if change is None:
         to = "the answer" if against is None else f"the answer to {against}"
-        return f"No change of the columns {'changes' if proven else 'was found that changes'} {to}."
+        found = "changes" if proven else "was found that changes"
+        return f"No change of the columns {found} {to}{no_other_texts(texts)}."
     share = float(change.account.posterior[change.account.states.index(change.to)])
-    return change.sentence(f" ({number(share)})")
+    return change.sentence(f" ({number(share)})") + no_other_texts(texts)
 
 
 def facts_of(

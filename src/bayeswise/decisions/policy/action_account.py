@@ -22,6 +22,7 @@ from bayeswise.explanations import Account, Flip
 from bayeswise.explanations.alternatives import Alternatives, Explainable, alternatives_of
 from bayeswise.explanations.answered import AnsweredAccount
 from bayeswise.explanations.balance import factor_text, value_text
+from bayeswise.explanations.flip import no_other_texts, texts_of
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError, listed
@@ -60,6 +61,7 @@ class ActionAccount:
     rival: Label
     change: Flip | None = None  # the least change that changes the action, if it was looked for and there is one
     searched: bool = False
+    texts: tuple[str, ...] = ()  # columns that the search left as they are
 
     @classmethod
     def of(cls, account: Account, costs: Any, against: Any = None) -> ActionAccount:
@@ -155,7 +157,7 @@ class ActionAccount:
         from bayeswise.explanations.account_views import account_text
 
         bars = account_text(self.account, self.account.weigh(*self.states), width=width, question=self.question)
-        return f"{self.summary()}\n\n{bars}" + (f"\n\n{change_text(self.change)}" if self.searched else "")
+        return f"{self.summary()}\n\n{bars}" + (f"\n\n{change_text(self.change, self.texts)}" if self.searched else "")
 
     def to_html(self) -> str:
         """A page that needs nothing else: the summary, the bars of the columns, and what would change the action."""
@@ -174,7 +176,7 @@ class ActionAccount:
     def _sections(self) -> list[str]:
         from bayeswise.explanations.account_views import headed_parts
 
-        lines = [*self.summary().splitlines()[1:], *([change_text(self.change)] if self.searched else [])]
+        lines = [*self.summary().splitlines()[1:], *([change_text(self.change, self.texts)] if self.searched else [])]
         return headed_parts(self.account, self.account.weigh(*self.states), self._headline, lines)
 
     def reasons(self, n: int = 3) -> str:
@@ -217,10 +219,10 @@ class ActionAccount:
 
     # -- what would change it ---------------------------------------------------------------------------------
     def least_change(self, alternatives: Alternatives, to: Any = None, *, keep: Collection[str] = ()) -> Flip | None:
-        """The fewest columns whose change makes another action the best one, or the named one; None if none does.
+        """The least change that makes another action the best one, or the named one; None if none does.
 
-        One column is changed as little as will do. For two states the fewest columns are proven to be so: columns
-        move the log-odds independently, and those that move them most come first.
+        The fewest columns, and their nearest values (`explanations/nearest.py`). For two states the fewest columns are
+        proven to be so: columns move the log-odds independently, and those that move them most come first.
         """
         return ChangeSearch(self.account, self.costs, self.action).least(alternatives, to, keep=keep)
 
@@ -281,7 +283,12 @@ def with_change(model: Any, story: ActionAccount, to: Any = None, *, keep: Colle
     if not (offers or isinstance(story.account, AnsweredAccount)):
         return story
     known = [name for name in keep if name in story.account.columns]
-    return replace(story, change=change_of_action(inside, story, to, keep=known), searched=True)
+    return replace(
+        story,
+        change=change_of_action(inside, story, to, keep=known),
+        searched=True,
+        texts=texts_of(inside, story.account),
+    )
 
 
 def with_prior(account: Account, before: FloatArray, after: FloatArray) -> Account:
@@ -299,9 +306,10 @@ def change_of_action(
     return story.least_change(alternatives_of(model, columns), to, keep=keep)
 
 
-def change_text(change: Flip | None) -> str:
+def change_text(change: Flip | None, texts: Collection[str] = ()) -> str:
     """What would change the action, in a sentence."""
-    return "No change of the columns changes the action." if change is None else change.sentence()
+    found = "No change of the columns changes the action" if change is None else change.sentence()
+    return found + no_other_texts(texts) + ("." if change is None else "")
 
 
 def action_named(text: str, costs: Costs) -> Label:

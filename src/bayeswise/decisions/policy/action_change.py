@@ -1,20 +1,24 @@
-"""What would have to change for another action to be the best one: the search behind `ActionAccount.least_change`."""
+"""What would have to change for another action to be the best one: the search behind `ActionAccount.least_change`.
+
+Which of several changes is the least is said in `explanations/nearest.py`, the same as for another class.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from bayeswise.decisions.costs.costs import Costs
 from bayeswise.decisions.costs.warnings import scaled
-from bayeswise.explanations import Account, Contribution, Flip
+from bayeswise.explanations import Account, Flip
 from bayeswise.explanations.alternatives import Alternatives, known_columns
 from bayeswise.explanations.answered import AnsweredAccount
-from bayeswise.explanations.flip import Changes
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.explanations.nearest import Changes, Nearest, single_changes
+from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.logspace import log_sum_exp
 from bayeswise.tables.schema.labels import Label
@@ -29,38 +33,56 @@ class ChangeSearch:
     action: Label
 
     def least(self, alternatives: Alternatives, to: Any = None, *, keep: Collection[str] = ()) -> Flip | None:
-        """The fewest columns whose change makes another action the best one, or the named one; None if none does."""
+        """The least change that makes another action the best one, or the named one; None if none does."""
         known_columns([*alternatives, *keep], self.account)
         offered = {c: tuple(others) for c, others in alternatives.items() if c not in keep}
         requested = None if to is None else self.costs.action(to)
-        found = self._by_one(offered, requested)
-        if found is not None:
-            return self._flip(found, proven=True)
+        nearest = Nearest(self.account, offered, partial(self._reached, requested=requested))
+        one = nearest.of_one_column()
+        if one is not None:
+            return self._flip(one, proven=True)
         targets = range(len(self.costs.actions)) if requested is None else [requested]
         plans = [plan for k in targets if (plan := self._climb(offered, k, requested)) is not None]
         if not plans:
             return None
-        return self._flip(min(plans, key=len), proven=self.account.greedy_is_least and requested is None)
+        fewest = nearest.pulled_back(min(plans, key=len))
+        return self._flip(fewest, proven=self.account.greedy_is_least and requested is None)
 
     def by_answers(self, account: AnsweredAccount, to: Any = None, *, keep: Collection[str] = ()) -> Flip | None:
         """The same where columns go together: the model itself evaluates each change."""
         known_columns(keep, account)
-        action, requested = self.costs.action(self.action), None if to is None else self.costs.action(to)
-        table = scaled(self.costs.table)
+        requested = None if to is None else self.costs.action(to)
 
         def saved(log_posterior: FloatArray) -> FloatArray:
-            """(n,) what the requested action saves over all others, or any other over the current action."""
-            expected = np.exp(log_posterior - log_posterior.max(axis=1, keepdims=True)) @ table.T
-            one = action if requested is None else requested
-            less = np.delete(expected, one, axis=1).min(axis=1) - expected[:, one]
-            return np.asarray(-less if requested is None else less)
+            return self._saved(log_posterior, requested)
 
-        found = account.least_change(saved, keep=keep, closest=True)
+        found = account.least_change(saved, keep=keep)
         if found is None:
             return None
         changes, proven = found
         to_action = int(np.argmin(expected_costs(account.changed(changes), self.costs.table)))
         return Flip.of_values(account, changes, self.action, self.costs.actions[to_action], proven=proven)
+
+    def _expected(self, log_joint: FloatArray) -> FloatArray:
+        """(n, n_actions) expected costs, scaled."""
+        top = log_joint.max(axis=1, keepdims=True)
+        share = np.exp(log_joint - np.where(np.isfinite(top), top, 0.0))
+        share /= np.maximum(share.sum(axis=1, keepdims=True), np.finfo(float).tiny)  # 0 where every state is impossible
+        return np.asarray(share @ scaled(self.costs.table).T)
+
+    def _saved(self, log_joint: FloatArray, requested: int | None) -> FloatArray:
+        """(n,) what the requested action saves over all others, or the best other one over the current action."""
+        expected = self._expected(log_joint)
+        one = self.costs.action(self.action) if requested is None else requested
+        less = np.delete(expected, one, axis=1).min(axis=1) - expected[:, one]
+        return np.asarray(-less if requested is None else less)
+
+    def _reached(self, log_joint: FloatArray, requested: int | None) -> tuple[BoolArray, FloatArray]:
+        """Whether another action (or the requested one) is the best, of equal ones the first, and what it saves."""
+        possible = (log_joint > -np.inf).any(axis=1)
+        best = np.argmin(self._expected(log_joint), axis=1)
+        changed = best != self.costs.action(self.action) if requested is None else best == requested
+        return possible & changed, self._saved(log_joint, requested)
 
     def _action_of(self, changes: Changes) -> int:
         return int(np.argmin(expected_costs(self.account.with_changes(changes), self.costs.table)))
@@ -72,31 +94,13 @@ class ChangeSearch:
         now = self._action_of(changes)
         return now != self.costs.action(self.action) if requested is None else now == requested
 
-    def _by_one(self, offered: Alternatives, requested: int | None) -> Changes | None:
-        """The change of one column that moves the log-odds least."""
-        options, log_joint = self._options(offered, {})
-        if not options:
-            return None
-        top = log_joint.max(axis=1, keepdims=True)
-        actions = np.argmin(
-            np.exp(log_joint - np.where(np.isfinite(top), top, 0.0)) @ scaled(self.costs.table).T, axis=1
-        )
-        enough = actions != self.costs.action(self.action) if requested is None else actions == requested
-        with np.errstate(invalid="ignore"):
-            moved = np.ptp(log_joint - self.account.log_joint, axis=1)
-        for k in np.argsort(np.where(np.isfinite(moved), moved, np.inf), kind="stable").tolist():
-            changes = {options[k].column: options[k]}
-            if enough[k] and self._changed(changes, requested):
-                return changes
-        return None
-
     def _climb(self, offered: Alternatives, target: int, requested: int | None) -> Changes | None:
         """The column that helps the target most, again and again."""
         saved = half_saved(self.costs, self.costs.action(self.action), target)
         changes: Changes = {}
         now = lead(self.account.log_joint, saved)
         while not self._changed(changes, requested):
-            options, log_joint = self._options(offered, changes)
+            options, log_joint = single_changes(self.account, offered, changes)
             leads = [lead(each, saved) for each in log_joint]
             best = int(np.argmin(leads)) if leads else -1
             if best < 0 or not leads[best] < now:
@@ -104,24 +108,6 @@ class ChangeSearch:
             now = leads[best]
             changes[options[best].column] = options[best]
         return changes or None
-
-    def _options(self, offered: Alternatives, changes: Changes) -> tuple[list[Contribution], FloatArray]:
-        """Every other value of a column that is not changed yet, and (n_options, n_states) the log joint with it."""
-        changed = self.account.with_changes(changes)
-        terms = changed.column_terms  # (1 + n_columns, n_states)
-        ruled_out = np.isneginf(terms)
-        finite = np.where(ruled_out, 0.0, terms)
-        total, n_ruled_out = finite.sum(axis=0), ruled_out.sum(axis=0)
-        options: list[Contribution] = []
-        sums: list[FloatArray] = []
-        for k, column in enumerate(changed.columns, start=1):
-            if column in changes or not offered.get(column):
-                continue
-            rest = np.where(n_ruled_out > ruled_out[k], -np.inf, total - finite[k])
-            for other in offered[column]:
-                options.append(other)
-                sums.append(rest + other.log_likelihood)
-        return options, changed.log_joint_of(np.array(sums).reshape(len(options), len(total)))
 
     def _flip(self, changes: Changes, *, proven: bool) -> Flip:
         to = self.costs.actions[self._action_of(changes)]

@@ -15,14 +15,14 @@ from typing import Any, ClassVar, TypeVar
 import numpy as np
 
 from bayeswise.engines.passes import REPORT_TYPES, columns_of, statistic_types
-from bayeswise.foundation.arrays import FloatArray
+from bayeswise.foundation.arrays import BoolArray, FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.exact import ExactArray
 from bayeswise.models.regression import glm
 from bayeswise.models.regression.features import Features, markable, refuse_extreme, refuse_missing
 from bayeswise.models.regression.glm import IteratedModel, refuse_outside
 from bayeswise.models.regression.logistic import LogisticModel
-from bayeswise.models.regression.row_blocks import SPREADS, Rows, TargetRows
+from bayeswise.models.regression.row_blocks import SPREADS, Rows, TargetRows, are_whole, whole_columns
 from bayeswise.models.regression.solving.exact_sums import Derivatives, FewRows, are_many, derivatives, share_to_start
 from bayeswise.models.regression.solving.logistic_fit import fit_by_sums, uses_sums
 from bayeswise.models.settings.regression import LinearSettings, LogisticSettings
@@ -82,6 +82,7 @@ class Seen:
     target: Counts | Moments
     least: FloatArray  # (n_numbers,)
     largest: FloatArray  # (n_numbers,)
+    whole: BoolArray  # (n_numbers,) whether all values are whole numbers
 
     @classmethod
     def of(cls, schema: Schema, batch: Batch, target: FloatArray, *, classes: bool) -> Seen:
@@ -98,6 +99,7 @@ class Seen:
             else Moments.of(target[:, None], weights=by),
             np.where(np.isnan(low), np.inf, low),
             np.where(np.isnan(high), -np.inf, high),
+            are_whole(batch.values),
         )
 
     def merge(self, other: Seen) -> Seen:
@@ -111,6 +113,7 @@ class Seen:
             target.merge(other.target),
             np.minimum(self.least, other.least),
             np.maximum(self.largest, other.largest),
+            self.whole & other.whole,
         )
 
     def features(self, schema: Schema, missing: str) -> Features:
@@ -349,7 +352,8 @@ def logistic_elsewhere(
         return None
     weight = seen.target.weight[0, classes.positions_in(seen.target.levels)].to_floats()
     model = LogisticModel.of(features, classes, settings, fit, weight)
-    return replace(model, extents=seen.extents(standard.fill)), report
+    whole = whole_columns(schema, seen.whole)
+    return replace(model, extents=seen.extents(standard.fill), whole=whole), report
 
 
 def iterated_elsewhere(

@@ -13,7 +13,7 @@ from bayeswise.foundation.arrays import CodeArray, FloatArray
 from bayeswise.models.from_table import SCHEMA_WORDS, Progress, divided, encoded_rows, no_rows, schema_for
 from bayeswise.models.regression.features import Features, usable
 from bayeswise.models.regression.logistic import LogisticModel
-from bayeswise.models.regression.row_blocks import Design, Rows
+from bayeswise.models.regression.row_blocks import Design, Rows, are_whole, whole_columns
 from bayeswise.models.regression.solving.logistic_fit import (
     LogisticFit,
     fit_by_sums,
@@ -115,7 +115,9 @@ def fitted_logistic(
     model = LogisticModel.of(design.features, classes, settings, fit, weight)
     numbers = design.matrix[:, : len(schema.numbers)]
     extents = zip(by_column(np.minimum, numbers).tolist(), by_column(np.maximum, numbers).tolist(), strict=True)
-    return replace(model, extents=tuple((low + 0.0, high + 0.0) for low, high in extents))
+    cells = [batch.values for batch in batches] if design.features.marked else [numbers]  # without means in their place
+    whole_numbers = whole_columns(schema, np.logical_and.reduce([are_whole(values) for values in cells]))
+    return replace(model, extents=tuple((low + 0.0, high + 0.0) for low, high in extents), whole=whole_numbers)
 
 
 def relearned_logistic(model: LogisticModel, batches: Sequence[Batch]) -> LogisticModel:

@@ -56,6 +56,7 @@ class LogisticModel(WeightedModel, RelearnedModel):
     class_weight: FloatArray  # (n_classes,) of the rows that were learned
     extents: tuple[tuple[float, float], ...] = added_later(())  # the least and largest value of each number
     marked: tuple[str, ...] = added_later(())  # columns with an indicator of missing cells
+    whole: tuple[str, ...] = added_later(())  # number columns of which all values were whole numbers
     capabilities: ClassVar[Capabilities] = Capabilities(classes=True, relearns=True, alternatives=True, weights=True)
 
     def regression_facts(self) -> RegressionFacts:
@@ -84,6 +85,8 @@ class LogisticModel(WeightedModel, RelearnedModel):
             len(self.extents) != len(self.schema.numbers) or not all(low <= high for low, high in self.extents)
         ):
             raise SchemaError("a logistic regression has the least and the largest value of each number, or of none")
+        if not set(self.whole) <= set(self.schema.numbers):
+            raise SchemaError("only number columns of a logistic regression have whole numbers")
         if not self.labels or self.schema.target is None or self.schema.texts:
             raise SchemaError("a logistic regression has a target, classes and no texts")
 
@@ -253,10 +256,10 @@ class LogisticModel(WeightedModel, RelearnedModel):
             there = -weights[:, -1] * centre[-1]
             own, weights, centre = own[:-1], weights[:, :-1], centre[:-1]
         if name in self.schema.numbers:
-            whole = self.schema[name].kind == "count"
+            count = self.schema[name].kind == "count"
             observed = self.extents[self.schema.numbers.index(name)] if self.extents else None  # older files have none
             about = float(centre[0]), float(self.unit[own[0]]), float(self.class_weight.sum())
-            grid = number_grid(*about, whole=whole, positive=whole, observed=observed)
+            grid = number_grid(*about, whole=count or name in self.whole, positive=count, observed=observed)
             return tuple(Contribution(name, float(x), weights[:, 0] * (x - centre[0]) + there) for x in grid)
         levels = self.features.ordered[self.schema.categories.index(name)]
         cells = np.vstack([np.zeros(len(own)), np.eye(len(own))]) - centre  # (n_levels, n), the reference first

@@ -197,6 +197,24 @@ def _joined(parts: list[Any]) -> Any:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
+def are_whole(values: FloatArray) -> BoolArray:
+    """(n,) the columns whose cells are all whole numbers, missing ones aside; the first rows settle most.
+
+    >>> are_whole(np.array([[1.0, 0.5], [np.nan, 2.0]])).tolist()
+    [True, False]
+    """
+    return np.array([_is_whole(column[:100]) and _is_whole(column) for column in values.T], dtype=bool)
+
+
+def _is_whole(column: FloatArray) -> bool:
+    return bool((np.isnan(column) | (column == np.rint(column))).all())
+
+
+def whole_columns(schema: Schema, whole: BoolArray) -> tuple[str, ...]:
+    """The names of the number columns that are whole."""
+    return tuple(name for name, is_whole in zip(schema.numbers, whole.tolist(), strict=True) if is_whole)
+
+
 class TargetRows:
     """Batches of the columns of a schema, each with the numbers of its target; rows without one are left out.
 
