@@ -63,6 +63,33 @@ def test_the_command_that_is_named_learns_the_winner(bayeswise: Command, xor: Pa
     assert bayeswise(*words[1:], "-o", tmp_path / "m.bayeswise").code == 0
 
 
+def test_the_command_that_is_named_reads_the_same_rows(bayeswise: Command, xor: Path, tmp_path: Path) -> None:
+    import sqlite3
+
+    database = tmp_path / "two tables.sqlite"
+    with sqlite3.connect(database) as connection:
+        pd.read_csv(xor).to_sql("own rows", connection, index=False)
+        pd.read_csv(xor)[:3].to_sql("other", connection, index=False)
+    found = json.loads(
+        bayeswise(
+            "compare", database, "--table", "own rows", "-t", "y", "--models", "tree", "--null", "x", "--json"
+        ).out
+    )
+    words = shlex.split(found["fit"])
+    assert words[words.index("--table") + 1] == "own rows" and words[words.index("--null") + 1] == "x"
+    assert bayeswise(*words[1:], "-o", tmp_path / "m.bayeswise").code == 0
+
+
+def test_a_pipe_is_a_file_in_the_command_that_is_named(bayeswise: Command, xor: Path) -> None:
+    answer = bayeswise("compare", "-", "-t", "y", "--models", "naive-bayes", "--delimiter", ",", stdin=xor.read_bytes())
+    assert "Take it: bayeswise fit FILE -t y --model naive-bayes --delimiter ,\n" in answer.err
+
+
+def test_models_are_refused_where_bits_compare_their_own(bayeswise: Command, xor: Path) -> None:
+    answer = bayeswise("compare", xor, "-t", "y", "--by", "bits", "--models", "tan")
+    assert answer.code == 2 and "leave out --models" in answer.err
+
+
 def test_costs_decide_where_they_are_given(bayeswise: Command) -> None:
     found = json.loads(bayeswise("compare", CREDIT, "-t", "repaid", "--costs", TOML, "--models", QUICK, "--json").out)
     costs = [line["cost"]["mean"] for line in found["models"]]

@@ -14,6 +14,7 @@ from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.options.costs import OptionalCosts, read_decision
 from bayeswise.cli.output.writing import json_document, say
 from bayeswise.foundation.errors import FitError, UsageError
+from bayeswise.foundation.file_bytes import is_stream
 from bayeswise.foundation.progress import Bar
 from bayeswise.render.numbers import interval, number, percent
 from bayeswise.render.plain import json_number
@@ -55,8 +56,9 @@ def run(
 
     Everything that rows select (cuts, graphs, families, weights) is selected again in each fold. The best model comes
     first, marked with *; = marks models that do not differ significantly from it (paired by row). Intervals are 95 %,
-    corrected for shared training rows. With --by bits four variants of naive Bayes are compared by description length:
-    bits of the model plus bits of the rows.
+    corrected for shared training rows. With --by bits variants of naive Bayes are compared by description length (bits of
+    the model plus bits of the rows): as it is, averaged over its columns, that with families by evidence where a number
+    has a choice of them, and the class shares alone.
     """
     source = reader.open(files)
     overrides = kinds.overrides([column.name for column in source.columns])
@@ -65,6 +67,11 @@ def run(
     decision = None if costs is None else read_decision(costs)
     target = _target(target, decision, costs)
     if by == "bits":
+        if models is not None:
+            raise UsageError(
+                "--models is for --by log-loss and cost: by bits only variants of naive Bayes are compared",
+                fix="leave out --models, or --by bits",
+            )
         _by_bits(source, target, decision, overrides, as_json)
         return
     from bayeswise.evaluation.model_comparison import compare_models
@@ -80,7 +87,7 @@ def run(
             progress=lambda kind: bar.rename(f"comparing: {kind}"),
             **{name: value for name, value in overrides.items() if value},
         )
-    command = fit_command(files, target, found.best.name, vars(kinds), costs)
+    command = fit_command(files, target, found.best.name, vars(kinds), vars(reader), costs)
     if as_json:
         print(json_document(comparison_facts(found, target, command)))
         return
@@ -90,12 +97,27 @@ def run(
     say(f"Take it: {command}")
 
 
-def fit_command(files: Sequence[str], target: str, model: str, typed: Mapping[str, Any], costs: str | None) -> str:
-    """What to type to learn the winner."""
-    words = ["bayeswise", "fit", *files, "-t", target, "--model", model]
-    for option, columns_of in typed.items():
-        for name in columns_of or ():
-            words += [f"--{option}", name]
+def fit_command(
+    files: Sequence[str],
+    target: str,
+    model: str,
+    kinds: Mapping[str, Any],
+    reader: Mapping[str, Any],
+    costs: str | None,
+) -> str:
+    """What to type to learn the winner: the options about reading go along, and what was piped is a FILE.
+
+    >>> fit_command(["-"], "play", "tan", {"ignore": ["id"]}, {"null": [""], "header": False, "table": "a b"}, None)
+    "bayeswise fit FILE -t play --model tan --ignore id --null '' --no-header --table 'a b'"
+    """
+    words = ["bayeswise", "fit", *("FILE" if is_stream(file) else file for file in files)]
+    words += ["-t", target, "--model", model]
+    for option, value in {**kinds, **reader}.items():
+        if isinstance(value, bool):
+            words.append(f"--{option}" if value else f"--no-{option}")
+        else:
+            values = [value] if isinstance(value, str) else value or ()
+            words += [word for each in values for word in (f"--{option}", each)]
     return shlex.join([*words, *(["--decision", costs] if costs is not None and costs.endswith(".toml") else [])])
 
 
