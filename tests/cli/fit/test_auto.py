@@ -57,7 +57,14 @@ def test_without_them_inspect_says_since_when_the_weights_stand(
 ) -> None:
     gone, _ = split(table, write)
     assert bayeswise("forget", model, gone, "-o", tmp_path / "new").code == 0
-    assert "those of 90 rows; since then 3 forgotten" in bayeswise("inspect", tmp_path / "new").out
+    page = bayeswise("inspect", tmp_path / "new").out
+    assert "those of 90 rows; since then 3 forgotten" in page
+    assert "As it was fitted, " in page and "All together" not in page  # its log-loss is not that of what is left
+
+
+def test_columns_are_learned_by_models_and_not_by_families(bayeswise: Command, table: Path, tmp_path: Path) -> None:
+    page = bayeswise("fit", table, "-t", "y", "--model", "auto", "-o", tmp_path / "model").out
+    assert "learned by" in page and "family" not in page
 
 
 def test_other_rows_than_those_that_remain_are_refused(

@@ -48,10 +48,15 @@ def headline(facts: Mapping[str, Any]) -> Text:
     return Text.assemble((facts["source"], "bold"), f": {size}; target ", (quoted(facts["target"]), "bold"))
 
 
+def family_heading(facts: Mapping[str, Any]) -> str:
+    """What stands above the families of columns; above how many models of a mixture have learned them."""
+    return "learned by" if facts.get("mixture") else "family"
+
+
 def column_lines(facts: Mapping[str, Any]) -> Table:
     """The columns of each family, those that are ignored with the reason, and the convention."""
     lines = plain_table()
-    lines.add_column("family", no_wrap=True)
+    lines.add_column(family_heading(facts), no_wrap=True)
     lines.add_column("columns", overflow="fold")
     by_family: dict[str, list[str]] = {}
     for column in facts["columns"]:
@@ -109,13 +114,18 @@ def mixture_lines(facts: Mapping[str, Any]) -> Iterator[Text]:
     """How good the mixture is on left-out rows, its calibration, and what was not tried."""
     mixture = facts["mixture"]
     what = "The best model" if len(mixture["members"]) == 1 else "All together, weights chosen without the row"
+    if mixture["gone"]:  # those that remain were never evaluated together
+        what = "As it was fitted, with members that have left it since"
+    elif mixture["age"]:
+        what = "As it was fitted, before rows came or went"
     yield Text(f"\n{what}: log-loss {_loss(mixture['log_loss'])} on {mixture['rows']:,} left-out rows")
     if mixture["power"] is not None:
         yield Text(f"their log-odds are averaged, times {mixture['power']:.3g}")
     if mixture["calibration"] != "none":
         yield Text(f"calibrated: {mixture['calibration']}")
     if mixture["age"]:
-        yield Text(f"weights and calibration are {mixture['age']}")
+        calibrated = " and calibration" * (mixture["calibration"] != "none")
+        yield Text(f"weights{calibrated} are {mixture['age']}")
     if mixture["gone"]:
         yield Text(f"no longer in it, as they cannot take rows in or out: {'; '.join(mixture['gone'])}")
     if mixture["without_statistics"]:

@@ -11,6 +11,7 @@ from rich.text import Text
 
 from bayeswise.cli.output.fit_page import (
     averaging_lines,
+    family_heading,
     member_table,
     mixture_lines,
     regression_lines,
@@ -103,7 +104,7 @@ def column_table(facts: Mapping[str, Any], n_classes: int) -> Table:
     table = plain_table()
     table.add_column("column", overflow="fold", max_width=24)
     table.add_column("kind", no_wrap=True)
-    table.add_column("family", no_wrap=True)
+    table.add_column(family_heading(facts), no_wrap=True)
     for label in classes:
         table.add_column(Text(quoted(label, 16)), justify="right", no_wrap=True)
     for column in used(facts)[:_MOST_COLUMNS]:
