@@ -9,7 +9,7 @@ from typing import Any, Self
 from bayeswise.estimators.base import ClassifierBase, with_parameters
 from bayeswise.estimators.inputs import encoding
 from bayeswise.estimators.inputs.targets import prior_by_name
-from bayeswise.models.auto.learning import of_batches
+from bayeswise.models.auto.learning import of_batches, settings_with
 from bayeswise.models.auto.model import AutoModel
 from bayeswise.models.settings.auto import AutoOptions, AutoSettings, seconds_of
 
@@ -30,7 +30,7 @@ class AutoClassifier(ClassifierBase):
     _: KW_ONLY
     calibrate: str = "auto"
     class_prior: Mapping[Any, float] | Sequence[float] | None = None
-    costs: Mapping[str, Mapping[Any, float]] | None = None
+    costs: Any = None
     within: float | str | None = None
     missing: Any = "ignore"
     unseen: Any = "smooth"
@@ -44,14 +44,15 @@ class AutoClassifier(ClassifierBase):
     model_: AutoModel = field(init=False)
 
     def _fitted(self, X: Any, y: Any, sample_weight: Any) -> Self:
-        settings = self._kept(AutoSettings, class_prior=prior_by_name(self.class_prior, None))
+        settings = self._kept(AutoSettings, class_prior=prior_by_name(self.class_prior, None), costs=None)
+        settings = settings_with(settings, self.costs)
         seconds = seconds_of(self.within)
         X, labels, weights = self._rows(X, y, sample_weight, reset=True)
         self._remember_type(y, reset=True)
         weights = self._with_class_weights(labels, weights)
         schema = encoding.schema_of(X, categorical=False, overrides=self._overrides())
         rows = list(encoding.batches(schema, X, labels, weights))
-        learned = of_batches(rows, schema, settings, seconds=seconds)
+        learned = of_batches(rows, schema, settings, seconds=seconds, costs=self.costs)
         prior = prior_by_name(self.class_prior, learned.classes)
         if prior is not self.class_prior:  # an array in the order of `classes_`
             learned = learned.changed(class_prior=prior)

@@ -126,3 +126,25 @@ def test_rows_that_it_has_learned_are_not_taken_for_new_ones(bayeswise: Command,
     assert "the rows that the model has learned" in answer.err and "Fix: add --cv 10" in answer.err
     refused = bayeswise("densities", tmp_path / "m")
     assert "holds an auto model" in refused.err and "fit --model naive-bayes" in refused.err
+
+
+def test_the_costs_of_a_decision_file_choose_the_best_model(
+    bayeswise: Command, table: Path, write: Write, tmp_path: Path
+) -> None:
+    classes = sorted({line.rsplit(",", 1)[1] for line in table.read_text().splitlines()[1:]})
+    entries = ", ".join(f"{label} = {3 * k}" for k, label in enumerate(classes))
+    decision = tmp_path / "decision.toml"
+    decision.write_text(f'target = "y"\n[costs]\ngo = {{ {entries} }}\nstay = 1\n')
+    assert bayeswise("fit", table, "--choose", "best", "--decision", decision, "-o", tmp_path / "m").code == 0
+    model = bw.fit(table, "y", choose="best", costs=decision)
+    assert bw.load(tmp_path / "m") == model
+    assert model.settings.costs["stay"] == dict.fromkeys(classes, 1.0)
+
+
+def test_costs_of_each_row_choose_no_model_and_a_note_says_so(bayeswise: Command, golf: Path, tmp_path: Path) -> None:
+    decision = tmp_path / "decision.toml"
+    decision.write_text('target = "play"\n[costs]\ngo = { yes = 0, no = "2 * fee" }\nstay = 1\n')
+    answer = bayeswise("fit", golf, "--choose", "best", "--decision", decision, "-o", tmp_path / "m")
+    assert answer.code == 0
+    assert "depend on 'fee'" in answer.err
+    assert bw.load(tmp_path / "m").settings.costs is None

@@ -13,7 +13,7 @@ import typer
 
 from bayeswise.cli.options.reading import Kinds
 from bayeswise.cli.output.writing import say
-from bayeswise.foundation.errors import FitError, UsageError
+from bayeswise.foundation.errors import FitError, UsageError, listed
 from bayeswise.foundation.progress import Bar
 
 if TYPE_CHECKING:
@@ -70,7 +70,9 @@ def new_prior(
 Decision: TypeAlias = Annotated[
     str | None,
     typer.Option(
-        "--decision", metavar="FILE", help="decision.toml: take target and kinds from it, unless given as options."
+        "--decision",
+        metavar="FILE",
+        help="decision.toml: take target and kinds from it, unless given as options, and for --choose best the costs.",
     ),
 ]
 
@@ -93,6 +95,24 @@ def target_and_kinds(path: str | None, target: str | None, kinds: Kinds) -> tupl
         if column not in typed:
             found[kind] = [*(found[kind] or ()), column]
     return target or named_target, Kinds(**found)
+
+
+def costs_to_choose_by(path: str | None) -> str | None:
+    """The decision file again if its costs can choose a model; with a note where they differ from row to row."""
+    from bayeswise.decisions.costs.decision_file import DecisionFile
+
+    if path is None or not has_costs(path):
+        return None
+    with warnings.catch_warnings(action="ignore"):  # said where the costs are used
+        costs = DecisionFile.read(path).costs
+    if costs.constant:
+        return path
+    columns = listed(map(repr, costs.columns))
+    say(
+        f"Note: --choose best: the costs of {path} depend on {columns}, and costs that differ from row to row choose "
+        "no model: it is the one of least log-loss."
+    )
+    return None
 
 
 def has_costs(path: str) -> bool:

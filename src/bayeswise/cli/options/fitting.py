@@ -45,6 +45,7 @@ class FitRequest:
     kind: ModelKind
     kinds: Kinds
     typed: dict[str, Any]  # the options that are settings, by name
+    costs: str | None = None  # the decision file by whose costs a model is chosen
 
     def learned(
         self,
@@ -64,6 +65,7 @@ class FitRequest:
         shares = given.pop("class_prior", None)
         check_prior(shares or ())
         given |= {"announce": show} if self.kind.name == "auto" else {}
+        given |= {} if self.costs is None else {"costs": self.costs}
         given |= {"progress": progress} if progress is not None else {}
         if given.get("families") == "select":
             given = _selected(source, target, given)

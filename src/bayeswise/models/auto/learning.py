@@ -5,13 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
+from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import BayeswiseError, FitError, ParameterError
+from bayeswise.foundation.errors import BayeswiseError, CostError, FitError, listed
 from bayeswise.foundation.threads import algebra_on_one_thread
 from bayeswise.models.auto.candidates import CANDIDATES, Candidate, Inputs, Member
 from bayeswise.models.auto.durations import Clock, seconds_for
@@ -37,6 +38,7 @@ MOST_CHOOSING = 10_000  # rows that candidates are tried on: more of them estima
 _ROWS_OF_AN_ID = 20  # fewer may well have a class each
 MANY, FEWER_CHOOSING = 200_000, 5_000  # of so many rows, which take their time to estimate, fewer choose
 TOO_FAR = 1.1  # times the least log-loss so far: trees of more on rows that they never saw are not tried in folds
+_COSTS = "bayeswise.decisions.costs.costs"  # an upper layer, loaded where costs are given
 _FAILURES = (BayeswiseError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 
 Announce = Callable[[str], None]
@@ -64,13 +66,14 @@ def learned(
     (['yes'], 1.0)
     """
     about_columns, changes = divided(overrides)
-    settings = AutoSettings().changed(**changes)
+    costs = changes.pop("costs", None)
+    settings = settings_with(AutoSettings().changed(**changes), costs)
     seconds = seconds_of(within)
     source = open_like(table, schema)
     schema = schema_for(source, target, schema, about_columns)
     check_declared(settings.class_prior, schema)
     batches, report = encoded_rows(source, schema, progress)
-    model = of_batches(batches, schema, settings, seconds=seconds, announce=announce)
+    model = of_batches(batches, schema, settings, seconds=seconds, announce=announce, costs=costs)
     model.check_prior()
     return model, report
 
@@ -82,8 +85,11 @@ def of_batches(
     *,
     seconds: float | None = None,
     announce: Announce | None = None,
+    costs: Any = None,
 ) -> AutoModel:
-    """The mixture of encoded rows."""
+    """The mixture of encoded rows; `costs` in any form that `Costs.of` takes."""
+    if costs is not None and batches:
+        settings = settings.changed(costs=constant_costs(costs, batches[-1].group_labels.labels))
     return tried(batches, schema, seconds=seconds, announce=announce).weighed(settings)
 
 
@@ -267,7 +273,7 @@ class Trials:
         wrong = np.argmax(trial.left_out.posterior, axis=1) != self.truth
         return float((self.chosen.row_weights * wrong).sum() / self.chosen.row_weights.sum())
 
-    def _costs(self, costs: Mapping[str, Mapping[Label, float]]) -> FloatArray:
+    def _costs(self, costs: Mapping[Label, Mapping[Label, float]]) -> FloatArray:
         """(n_candidates,) the mean cost of left-out rows where each candidate decides."""
         table = cost_table(costs, self.classes)  # (n_actions, n_states)
         found = []
@@ -282,16 +288,32 @@ def _mean_loss(log_own: FloatArray, row_weights: FloatArray) -> float:
     return float((row_weights * -log_own).sum() / row_weights.sum())
 
 
-def cost_table(costs: Mapping[str, Mapping[Label, float]], classes: tuple[Label, ...]) -> FloatArray:
-    """(n_actions, n_states) the costs of {action: {class: cost}}; every class must have one.
+def settings_with(settings: AutoSettings, costs: Any) -> AutoSettings:
+    """The settings where costs are given, whose classes are not known before the rows are read."""
+    return settings if costs is None else settings.changed(costs={})
+
+
+def constant_costs(costs: Any, classes: tuple[Label, ...]) -> dict[Label, dict[Label, float]]:
+    """{action: {class: cost}} of costs in any form; those that depend on columns are refused.
+
+    >>> constant_costs({"treat": {"ill": 1, "well": 2}, "wait": 1.5}, ("ill", "well"))["wait"]
+    {'ill': 1.5, 'well': 1.5}
+    """
+    found = import_module(_COSTS).Costs.of(costs, classes)
+    if not found.constant:
+        raise CostError(
+            f"the costs depend on the columns {listed(map(repr, found.columns))}, and a model is chosen by costs that "
+            "are the same for all rows",
+            fix="give numbers instead of formulas, or leave out the costs: the model of least log-loss is chosen then",
+        )
+    chosen: dict[Label, dict[Label, float]] = found.to_dict()
+    return chosen
+
+
+def cost_table(costs: Mapping[Label, Mapping[Label, float]], classes: tuple[Label, ...]) -> FloatArray:
+    """(n_actions, n_states) the costs of {action: {class: cost}}.
 
     >>> cost_table({"treat": {"ill": 1, "well": 2}, "wait": {"ill": 9, "well": 0}}, ("ill", "well")).tolist()
     [[1.0, 2.0], [9.0, 0.0]]
     """
-    for action, by_state in costs.items():
-        for label in classes:
-            if label not in by_state:
-                raise ParameterError(
-                    f"the costs of {action!r} have no entry for class {label!r}", fix=f"add a cost of {label!r}"
-                )
     return np.array([[float(by_state[label]) for label in classes] for by_state in costs.values()])

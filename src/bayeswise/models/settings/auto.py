@@ -14,6 +14,8 @@ from bayeswise.models.settings.declaration import Settings, setting
 from bayeswise.render.labels import Label
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
+_COSTS = "best is the model whose decisions cost least on left-out rows, not that of least log-loss"
+_FORM = "{action: {class: cost, ...}, ...}, bw.Costs, a frame or the path of a decision file"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -27,12 +29,7 @@ class AutoSettings(Settings):
     choose: Literal["stack", "best"] = setting(
         "stack", "combine all models that apply, weighted by left-out rows (stack), or keep the best one (best)"
     )
-    costs: Mapping[str, Mapping[Label, float]] | None = setting(
-        None,
-        "best is the model whose decisions cost least on left-out rows, not that of least log-loss",
-        option="",
-        form="{action: {class: cost, ...}, ...}",
-    )
+    costs: Mapping[Label, Mapping[Label, float]] | None = setting(None, _COSTS, option="", form=_FORM)
     class_prior: Mapping[Label, float] | None = common.class_prior()
     calibrate: Literal["auto", "sigmoid", "platt", "isotonic", "dirichlet", "temperature", "none"] = setting(
         "auto", common.CALIBRATE, metavar="HOW"
@@ -57,6 +54,7 @@ class AutoOptions(AutoSettings, common.ColumnOptions):
     """All that `fit` takes for a mixture of models."""
 
     model: Literal["auto"] = "auto"
+    costs: Any = setting(None, _COSTS, option="", form=_FORM)
     within: str | float | None = setting(
         None,
         "time limit: leave out the most expensive candidates, so that fitting ends in this time",

@@ -13,7 +13,14 @@ import pytest
 
 import bayeswise as bw
 from bayeswise.evaluation.model_comparison import compare_models
-from bayeswise.foundation.errors import FitError, ImpossibleEvidenceError, KindError, ParameterError, TooLargeError
+from bayeswise.foundation.errors import (
+    CostError,
+    FitError,
+    ImpossibleEvidenceError,
+    KindError,
+    ParameterError,
+    TooLargeError,
+)
 from bayeswise.models.auto import candidates, extent, learning, weighing
 from bayeswise.models.auto.candidates import CANDIDATES, Candidate
 from bayeswise.models.auto.durations import seconds_for
@@ -346,10 +353,33 @@ def test_choose_best_by_costs_needs_a_cost_for_every_class() -> None:
     costs = {"treat": {"ill": 0, "well": 1}, "wait": {"ill": 5, "well": 0}}
     model = bw.fit(mixed_table(), "y", model="auto", choose="best", costs=costs)
     assert len(model.members) == 1
-    with pytest.raises(ParameterError, match="no entry for class 'well'"):
+    with pytest.raises(CostError, match="no entry for state 'well'"):
         bw.fit(mixed_table(), "y", model="auto", choose="best", costs={"treat": {"ill": 1}})
     with pytest.raises(ParameterError, match="costs choose one member"):
         bw.fit(mixed_table(), "y", model="auto", costs=costs)
+
+
+def test_costs_of_any_form_choose_the_best(tmp_path: Path) -> None:
+    table, by_class = category_table(), {"go": {"yes": 0, "no": 5}, "stay": {"yes": 1, "no": 1}}
+    file = tmp_path / "decision.toml"
+    file.write_text("[costs]\ngo = { yes = 0, no = 5 }\nstay = 1\n")
+    expected = bw.fit(table, "y", choose="best", costs=by_class)
+    for costs in ({"go": {"yes": 0, "no": 5}, "stay": 1}, bw.Costs(by_class), file):
+        assert bw.fit(table, "y", choose="best", costs=costs) == expected
+    assert expected.settings.costs == by_class
+
+
+@pytest.mark.parametrize(
+    ("costs", "says"),
+    [
+        ({"go": {"yse": 0, "no": 5}, "stay": 1}, "'yse', which is not a class.*did you mean 'yes'"),
+        ({"go": {"yes": 0, "no": 5, "on": 2}, "stay": 1}, "'on', which is not a class"),
+        ({"go": {"yes": 0, "no": "2 * a"}, "stay": 1}, "depend on the columns 'a'"),
+    ],
+)
+def test_costs_that_do_not_suit_the_classes_are_refused(costs: Any, says: str) -> None:
+    with pytest.raises(CostError, match=says):
+        bw.fit(category_table(), "y", choose="best", costs=costs)
 
 
 def test_a_given_prior_shifts_the_answer() -> None:

@@ -135,7 +135,8 @@ def run(
     model_like = None if like is None else reading.load_for("fit --like", like)
     target, kinds = decision_option.target_and_kinds(decision, target, kinds)
     options = what_was_typed({"m_estimate": m_estimate, **typed})
-    request = FitRequest(chosen_kind(kind, options), kinds, options)
+    costs = decision_option.costs_to_choose_by(decision) if options.get("choose") == "best" else None
+    request = FitRequest(chosen_kind(kind, options), kinds, options, costs)
     if model_like is not None:
         request.nothing_beside(model_like, target)
         target = model_like.schema.target.name
