@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from bayeswise.explanations.balance import PRIOR, Balance, weigh
+from bayeswise.explanations.balance import PRIOR, Balance, weigh, weight_text
 from bayeswise.foundation.arrays import FloatArray, IntArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError
+from bayeswise.foundation.errors import ImpossibleEvidenceError, ParameterError, listed
 from bayeswise.posteriors.normalise import log_posterior, normalise
 from bayeswise.render.labels import shown
+from bayeswise.render.numbers import plural, probability
 from bayeswise.render.plain import Tabular, json_number, json_value
 from bayeswise.tables.schema.labels import Label, find_state
 
@@ -285,8 +286,13 @@ class Account(Tabular):
         return Bars(self, self.weigh())
 
     def __repr__(self) -> str:
-        joint = ", ".join(f"{state}={log:.4g}" for state, log in zip(self.states, self.log_joint, strict=True))
-        return f"Account({len(self.contributions)} columns, log joint {joint})"
+        size = plural(len(self.contributions), "column")
+        if len(self.states) < 2 or np.isneginf(self.log_joint).all():
+            return f"Account({size})"
+        place = int(np.argmax(self.log_joint))
+        before, after = (probability(float(p[place]), 4) for p in (self.prior, self.posterior))
+        moved = listed((f"{shown(each.column, 24)} {weight_text(each.log_ratio)}" for each in self.weigh().ranked), 3)
+        return f"Account({shown(self.states[place], 24)}: {self.start} {before}, posterior {after}; {size}: {moved})"
 
 
 def _frozen(log_terms: Any, what: str) -> FloatArray:

@@ -41,7 +41,7 @@ class Cases(Protocol):
         """The account of the row with these changes."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class AnsweredAccount(Account):
     """An account whose changes are answered by the model; `beside` names lines that are not cells of the row."""
 

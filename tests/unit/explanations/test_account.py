@@ -130,7 +130,10 @@ def test_states_that_print_alike_have_columns_of_their_own() -> None:
 
 
 def test_the_repr_is_one_line() -> None:
-    assert repr(golf()) == "Account(4 columns, log joint yes=-5.242, no=-3.884)"
+    assert repr(golf()) == (
+        "Account(no: prior 0.3571, posterior 0.7954; 4 columns: outlook +0.99, humidity +0.88, wind +0.59 and 1 more)"
+    )
+    assert len(repr(random_account(6, 500))) < 200
     assert "\n" not in repr(random_account(5))
 
 

@@ -48,6 +48,8 @@ class ActionAccount:
     ... ))
     >>> loan = Costs({"lend": {"good": 0, "bad": 5}, "refuse": {"good": 1, "bad": 0}})
     >>> story = ActionAccount.of(case, loan)
+    >>> story
+    ActionAccount(refuse, not lend; expected cost: refuse 0.5385, lend 2.308)
     >>> print(story.summary())
     Why refuse, not lend?
     Expected cost: refuse 0.5385, lend 2.308.
@@ -112,12 +114,19 @@ class ActionAccount:
         return 1.0 / (1.0 + float(self._saved[k]) / float(-self._saved[1 - k]))
 
     # -- in words ---------------------------------------------------------------------------------------------
+    def __repr__(self) -> str:
+        costs = listed((f"{shown(action, 24)} {number(cost)}" for action, cost in self._by_cost()), 3)
+        return f"ActionAccount({shown(self.action, 24)}, not {shown(self.rival, 24)}; expected cost: {costs})"
+
+    def _by_cost(self) -> list[tuple[Label, float]]:
+        """Actions with their expected costs, the least first."""
+        return sorted(self.expected_cost.items(), key=lambda each: each[1])
+
     def summary(self) -> str:
         """The lines above the bars."""
-        ordered = sorted(self.expected_cost.items(), key=lambda each: each[1])
         lines = [
             self._headline,
-            f"Expected cost: {listed((f'{shown(a)} {number(cost)}' for a, cost in ordered), 6)}.",
+            f"Expected cost: {listed((f'{shown(a)} {number(cost)}' for a, cost in self._by_cost()), 6)}.",
             self._boundary(),
         ]
         return "\n".join([*lines, *self._against_the_odds()])

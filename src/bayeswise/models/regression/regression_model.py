@@ -17,7 +17,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import KindError, NotMergedError
+from bayeswise.foundation.errors import KindError, NotMergedError, listed
 from bayeswise.models.base.table_model import Capabilities, ModelFacts, TableModel, where_rows_are
 from bayeswise.models.regression.features import Features
 from bayeswise.models.regression.solving.newton import Certificate
@@ -244,6 +244,8 @@ class ScoreAccount:
     """score = the score at the means + one term for each column; the mean is the score, or exp(score) for rates.
 
     >>> why = ScoreAccount("price", 200.0, (Term("size", 80.0, 55.0), Term("age", 10.0, -5.5)), "gaussian")
+    >>> why
+    ScoreAccount(price = 249.5: at the means 200; size +55, age -5.5)
     >>> why.score, why.strongest[0].column
     (249.5, 'size')
     >>> print(why.to_text())
@@ -307,3 +309,9 @@ class ScoreAccount:
             lines.append(("score, the log of the mean", number(self.score, 6)))
         heading = [f"{shown(self.target)} = {number(self.mean, 6)}", *([self.title] if self.title else [])]
         return "\n".join([*heading, *aligned(lines, indent="  ")])
+
+    def __repr__(self) -> str:
+        terms = listed((f"{shown(t.column, 24)} {number(t.amount, signed=True)}" for t in self.strongest), 3)
+        log_of = "log " * self.is_log
+        start = f"{log_of}{shown(self.target)} = {number(self.score)}: at the means {number(self.at_means)}"
+        return f"ScoreAccount({start}{'; ' * bool(terms)}{terms})"

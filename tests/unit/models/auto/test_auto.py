@@ -542,6 +542,7 @@ def test_an_account_begins_at_the_shares_of_the_classes_and_a_row_of_means_has_a
     account = model.explain(row)
     share = table["y"].count("yes") / len(table["y"])
     assert account.start == "prior" and account.prior[1] == pytest.approx(share, abs=0.01)  # it was 0.003
+    assert repr(account).startswith("Account(") and len(repr(account)) < 200
     assert "(at the means)" in account.columns and "(at the means)" not in account.cells
     p = model.predict_proba(row)[0]
     assert account.log_odds("yes") == pytest.approx(math.log(p[1] / p[0]), abs=1e-9)
