@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
 
-from bayeswise.cli.output.writing import say
+from bayeswise.cli.output.writing import reported_warnings, say
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import KindError, UsageError
 from bayeswise.render.labels import is_broken
@@ -109,16 +109,17 @@ class Reading:
                 raise UsageError("standard input is one table", fix="name files, or - alone")
             if sys.stdin is not None and sys.stdin.isatty():
                 print("Reading the table from the keyboard; end it with Ctrl-D.", file=sys.stderr)
-        return open_source(
-            files[0] if len(files) == 1 else list(files),
-            null_words=null_words(self.null, like),
-            delimiter={"tab": "\t", "\\t": "\t"}.get(self.delimiter or "", self.delimiter),
-            decimal=self.decimal,
-            encoding=self.encoding,
-            header=self.header,
-            table_name=self.table,
-            once=once,
-        )
+        with reported_warnings():
+            return open_source(
+                files[0] if len(files) == 1 else list(files),
+                null_words=null_words(self.null, like),
+                delimiter={"tab": "\t", "\\t": "\t"}.get(self.delimiter or "", self.delimiter),
+                decimal=self.decimal,
+                encoding=self.encoding,
+                header=self.header,
+                table_name=self.table,
+                once=once,
+            )
 
 
 def null_words(null: Sequence[str] | None, like: Schema | None) -> tuple[str, ...]:

@@ -66,9 +66,8 @@ def answered(
 def _answer_for(
     model: Any, source: SpreadSource, answer: Callable[[Any, Source], Columns], storages: Mapping[str, Storage]
 ) -> ModelAnswer:
-    plan_for(
-        model.schema, source, known=model.vocabularies
-    )  # refuses a table without the columns of the model before any row is read
+    # refuses a table without the columns of the model before any row is read
+    plan_for(model.schema, source, known=model.vocabularies)
     names = tuple(column.name for column in source.columns)
     return ModelAnswer(bytes_of(model), answer, names, tuple(storages.items()))
 

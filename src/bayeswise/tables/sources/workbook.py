@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 import struct
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -67,7 +69,15 @@ def _rows(workbook: Any, name: str, sheet: str | None) -> list[list[Any]]:
     chosen = sheets[0] if sheet is None else sheet
     rows: list[list[Any]] = workbook.get_sheet_by_name(chosen).to_python()
     if not rows:
-        raise SourceError(f"the sheet {quoted(chosen)} of {name} is empty", fix="name another sheet")
+        raise SourceError(f"the sheet {quoted(chosen)} of {name} is empty", fix=f"name another sheet: {listed(sheets)}")
+    if sheet is None and len(sheets) > 1:
+        others = listed(quoted(other) for other in sheets[1:])
+        warnings.warn(
+            f"the sheet {quoted(chosen)} of {name} is read; it also has {others}. "
+            f"Fix: name the one to read, table_name={sheets[1]!r} or --table {shlex.quote(sheets[1])}",
+            UserWarning,
+            stacklevel=2,
+        )
     return rows
 
 

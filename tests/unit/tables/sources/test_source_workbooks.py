@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import struct
+import warnings
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -110,3 +111,17 @@ def test_repeated_cells_of_open_documents_are_measured(tmp_path: Path) -> None:
         (tmp_path / "content.xml").write_text(f"<x {space}><table:table>{row}</table:table></x>")
         with (tmp_path / "content.xml").open("rb") as stream:
             assert workbook_size._cells_of_open_document(stream) == n_cells
+
+
+def test_the_other_sheets_of_a_workbook_are_named_with_the_option_that_reads_them(tmp_path: Path) -> None:
+    with pd.ExcelWriter(tmp_path / "bank.xlsx") as book:
+        for sheet in ("loans", "old loans"):
+            pd.DataFrame({"size": [1, 2], "y": ["a", "b"]}).to_excel(book, sheet_name=sheet, index=False)
+    with pytest.warns(UserWarning, match=r"the sheet 'loans' of bank.xlsx is read; it also has 'old loans'") as found:
+        open_source(tmp_path / "bank.xlsx")
+    assert str(found[0].message).endswith(
+        "Fix: name the one to read, table_name='old loans' or --table 'old loans'"
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        open_source(tmp_path / "bank.xlsx", table_name="loans")
