@@ -1,5 +1,6 @@
 """The kind of a column, inferred from its profile: the first rule that applies decides, and gives its reason.
 
+    the first column of a file, without a name               ignored
     all cells missing, lists, structs, bytes, dates          ignored
     declared levels (pandas categories, Enum)                category, all its declared levels kept
     a single value                                           ignored
@@ -30,11 +31,13 @@ from bayeswise.tables.schema.column_evidence import places_of
 from bayeswise.tables.schema.columns import LABELLED, Column, Kind
 from bayeswise.tables.schema.labels import Vocabulary, label_type_of
 from bayeswise.tables.schema.likenesses import formatted_numbers, placeholder
+from bayeswise.tables.schema.names import NAMELESS
 from bayeswise.tables.schema.notes import IS_FLAG, ON_REQUEST, Advice, advice_on, keep, leave_out, note_on
 from bayeswise.tables.schema.overrides import Override, Overrides
 from bayeswise.tables.schema.profile import ColumnProfile, Extremes, extremes, is_plain, of_zero_and_one
 from bayeswise.tables.source import Source
 
+NO_NAME = "no name: probably a row index"
 ONE_VALUE = "only one value"
 FLAG = Vocabulary([0, 1])
 
@@ -105,7 +108,7 @@ def _overridden(override: Override) -> tuple[Kind, str] | None:
 
 
 def _inferred(profile: ColumnProfile, textual: bool, flag_is_number: bool) -> tuple[Kind, str]:
-    reason = _unreadable(profile)
+    reason = NO_NAME if profile.name == NAMELESS else _unreadable(profile)
     if reason:
         return "ignored", reason
     if profile.declared:
@@ -264,7 +267,8 @@ def maybe_numbers(source: Source, overrides: Overrides) -> list[str]:
 def _could_be_number(override: Override, name: str) -> bool:
     if override.kind == "number":
         return True
-    return override.kind is None and override.levels is None and not evidence.named_like_an_id(name)
+    is_named = name != NAMELESS and not evidence.named_like_an_id(name)
+    return override.kind is None and override.levels is None and is_named
 
 
 def sure_numbers(

@@ -13,6 +13,21 @@ from bayeswise.render.labels import closest, guess
 _PLAIN_NAMES = re.compile(r"[!-~](?:[ -~]*[!-~])?(?:\n[!-~](?:[ -~]*[!-~])?)*")  # ASCII, no blanks around
 
 
+NAMELESS = "Unnamed: 0"
+"""What the first column of a file is called whose header is empty there, in pandas, too: an index that was saved."""
+
+
+def with_index_named(names: Sequence[str]) -> list[str]:
+    """The names of a header, the first one given if it alone is empty.
+
+    >>> with_index_named(["", "age", "y"]), with_index_named(["", "", "y"]), with_index_named(["a", ""])
+    (['Unnamed: 0', 'age', 'y'], ['', '', 'y'], ['a', ''])
+    """
+    first, *others = names or [""]
+    is_clear = not first and others and all(others) and NAMELESS not in others
+    return [NAMELESS, *others] if is_clear else list(names)
+
+
 def normal_name(name: str) -> str:
     """What a name is compared by: NFC, without blanks around it.
 

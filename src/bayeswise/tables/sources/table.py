@@ -373,8 +373,7 @@ def checked_names(description: str, columns: Sequence[RawColumn]) -> tuple[RawCo
         if not plain:
             raise SchemaError(
                 f"column {position} of {description} has no name",
-                fix="name it, or leave it out (a nameless first column is often a saved pandas index: "
-                "write with index=False)",
+                fix="write a name for it into the header, or a header if there is none (header=False, --no-header)",
             )
         if plain in seen:
             raise SchemaError(_collision(description, columns, seen[plain], position), fix="rename one of them")

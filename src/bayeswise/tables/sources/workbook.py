@@ -14,6 +14,7 @@ from typing import IO, Any
 from xml.etree import ElementTree
 
 from bayeswise.foundation.errors import NotInstalledError, SourceError, listed, quoted, shortened
+from bayeswise.tables.schema.names import with_index_named
 from bayeswise.tables.sources.memory.records import ListsSource
 from bayeswise.tables.sources.table import TableSource
 
@@ -27,7 +28,7 @@ class WorkbookSource(ListsSource):
         header, *body = rows
         self.null_words = tuple(null_words)
         lists = [[_cell(row[k]) for row in body] for k in range(len(header))]
-        super().__init__(name, [str(title).strip() for title in header], lists, len(body))
+        super().__init__(name, with_index_named([str(title).strip() for title in header]), lists, len(body))
 
 
 def _cell(cell: Any) -> Any:

@@ -16,6 +16,7 @@ from bayeswise import _kernels
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError, SourceError
 from bayeswise.foundation.threads import ahead
+from bayeswise.tables.schema.names import with_index_named
 from bayeswise.tables.source import DEFAULT_NULL_WORDS
 from bayeswise.tables.sources.table import PLAIN, ColumnPiece, Rules, SpelledNumbers, TableSource, plain_columns
 from bayeswise.tables.sources.text import stream as text_file
@@ -102,7 +103,7 @@ class CsvSource(TableSource):
         if not self.dialect.header:
             return [f"column{k}" for k in range(first.n_columns)]
         cells = [first.column(k, 0, 1).texts(PLAIN)[0] for k in range(first.n_columns)]
-        return [str(cell).strip() for cell in cells]
+        return with_index_named([str(cell).strip() for cell in cells])
 
     def pieces(self, indices: Sequence[int]) -> Iterator[CsvPiece]:
         rules = Rules(self.null_words, self.dialect.decimal)
