@@ -104,7 +104,14 @@ def fit(table: Any, target: str | None = None, *, model: str | None = None, **se
         checked_method(calibrate)
         if kind.calibrates:
             given["calibrate"], calibrate = calibrate, None
-    return with_calibration(learned(table, named, model=kind.name, **given)[0], table, calibrate)
+    found = learned(table, named, model=kind.name, **given)[0]
+    if capabilities_of(found).classes and len(found.classes) == 1:
+        warnings.warn(
+            f"there is only the class {found.classes[0]!r}, so every answer will be this one: add rows of another class",
+            UserWarning,
+            stacklevel=2,
+        )
+    return with_calibration(found, table, calibrate)
 
 
 def _chosen(model: str | None, settings: Mapping[str, Any]) -> ModelKind:

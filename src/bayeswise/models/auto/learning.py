@@ -39,6 +39,7 @@ _ROWS_OF_AN_ID = 20  # fewer may well have a class each
 MANY, FEWER_CHOOSING = 200_000, 5_000  # of so many rows, which take their time to estimate, fewer choose
 TOO_FAR = 1.1  # times the least log-loss so far: trees of more on rows that they never saw are not tried in folds
 _COSTS = "bayeswise.decisions.costs.costs"  # an upper layer, loaded where costs are given
+_ONE_CLASS = "there is only one class, which one model knows as well as all"
 _FAILURES = (BayeswiseError, ArithmeticError, np.linalg.LinAlgError, MemoryError)
 
 Announce = Callable[[str], None]
@@ -156,12 +157,13 @@ class Trials:
         whole = Extent.of(self.schema, self.chosen, self.rows)
         n_folds = n_folds_for(self.chosen.n_rows)
         folds = turns(self.truth, n_folds)
+        one_class = len(np.unique(self.truth)) == 1
         began, clock = time.monotonic(), Clock(self.seconds)
         larger = 1.0 + (self.rows.n_rows / self.chosen.n_rows - 1.0) / n_folds  # members are learned from all rows, too
         suited = [candidate.suited(whole) for candidate in CANDIDATES]
         for candidate in sorted(suited, key=lambda each: each.cost(each.extent_of(whole))):
             extent = candidate.extent_of(whole)
-            reason = candidate.refusal(extent)
+            reason = candidate.refusal(extent) or (_ONE_CLASS if self.done and one_class else "")
             estimate, spent = larger * seconds_for(candidate, extent, n_folds), time.monotonic() - began
             reason = reason or (clock.refusal(estimate, spent) if self.done else "")
             inputs = None if reason or candidate.sees == "trees" else candidate.inputs(self.chosen, self.schema)

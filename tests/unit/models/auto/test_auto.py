@@ -483,8 +483,20 @@ def test_rows_are_not_left_out_one_by_one(mixed_model: AutoModel) -> None:
 
 
 def test_tables_of_one_class_and_of_one_row_have_an_answer() -> None:
-    one = bw.fit([{"x": 1.0, "y": "a"}, {"x": 2.0, "y": "a"}], "y", model="auto")
+    with pytest.warns(UserWarning, match="only the class 'a', so every answer will be this one"):
+        one = bw.fit([{"x": 1.0, "y": "a"}, {"x": 2.0, "y": "a"}], "y", model="auto")
     assert one.predict_proba([{"x": 3.0}]).tolist() == [[1.0]]
+
+
+@pytest.mark.parametrize("kind", ["auto", "naive-bayes", "logistic"])
+def test_of_one_class_one_model_is_learned_and_the_caller_is_warned(kind: str) -> None:
+    table = mixed_table() | {"y": ["well"] * 160}
+    with pytest.warns(UserWarning, match="only the class 'well'") as found:
+        model = bw.fit(table, "y", model=kind)
+    assert [each.filename for each in found] == [__file__]
+    assert model.predict({"age": 30.0, "size": "S", "visits": 0}) == ["well"]
+    if isinstance(model, AutoModel):
+        assert len(model.members) == 1 and "only one class" in model.notes["logistic, scale 1"]
 
 
 def test_on_noise_the_mixture_is_not_better_than_chance() -> None:
