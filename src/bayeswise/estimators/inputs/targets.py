@@ -31,12 +31,34 @@ def class_column(y: Any, X: Any) -> Any:
     """y as one column of classes, as long as X."""
     _refuse_none(y, "give a class for each row")
     values = column_or_1d(y, warn=True)
+    if values.dtype.kind not in "iub":
+        as_given = values.dtype.kind == "U" and isinstance(y, list | tuple) and len(y) == len(values)
+        _refuse_missing_classes(y if as_given else values)  # which numpy would have called "nan" or "None"
     if values.dtype.kind not in "iub":  # which are classes, whatever their number: a million need not be sorted
         check_classification_targets(values)
     n_rows = n_rows_of(X)
     if len(values) != n_rows:
         raise DataError(f"X and y have inconsistent numbers of rows: {n_rows} and {len(values)}")
     return values
+
+
+def _refuse_missing_classes(values: Any) -> None:
+    """None, NaN and NA are no classes, nor is infinity."""
+    kind = values.dtype.kind if isinstance(values, np.ndarray) else "O"
+    if kind not in "Of":
+        return
+    missing = ~np.isfinite(values) if kind == "f" else np.array([_is_missing(each) for each in values], dtype=np.bool_)
+    if missing.any():
+        row = int(np.argmax(missing))
+        n_missing = int(np.count_nonzero(missing))
+        what = "infinity" if kind == "f" and np.isinf(values[row]) else "NaN or None"
+        more = f" and {n_missing - 1:,} more" * (n_missing > 1)
+        raise DataError(f"y contains {what} in row {row_number(row)}{more}", fix="leave out the rows without a class")
+
+
+def _is_missing(cell: Any) -> bool:
+    """None, NaN, or a missing value of pandas, which is neither equal to itself nor different."""
+    return cell is None or type(cell).__name__ in ("NAType", "NaTType") or (isinstance(cell, float) and cell != cell)
 
 
 def number_column(y: Any) -> FloatArray:
