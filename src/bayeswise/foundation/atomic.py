@@ -217,8 +217,7 @@ def _explaining(path: str | os.PathLike[str], only: frozenset[int] | None = None
             raise StoreError(f"cannot write {os.fspath(path)!r}: {what}", fix=fix) from error
         if error.errno in _READ_ONLY:
             raise _cannot(path, "its directory is write-protected", "choose another directory") from error
-        what = f"cannot write {os.fspath(path)!r}: {error.strerror or error}"
-        raise StoreError(what, fix="choose another path") from error
+        raise _cannot(path, error.strerror or str(error), "choose another path") from error
 
 
 def _cannot(path: str | os.PathLike[str], why: str, fix: str) -> UsageError:

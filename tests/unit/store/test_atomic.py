@@ -186,12 +186,17 @@ def test_a_path_that_can_be_no_file_is_a_usage_error(tmp_path: Path) -> None:
 def test_a_link_that_leads_in_a_circle_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to("b")
     (tmp_path / "b").symlink_to("a")
-    refused(tmp_path / "a", StoreError, "symbolic links")
+    refused(tmp_path / "a", UsageError, "symbolic links")
 
 
 @posix
 def test_a_file_name_that_is_too_long_is_an_error(tmp_path: Path) -> None:
-    refused(tmp_path / ("a" * 1000), StoreError, "too long")
+    refused(tmp_path / ("a" * 1000), UsageError, "too long")
+
+
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="only Linux has such a folder")
+def test_a_folder_that_takes_no_files_is_a_usage_error_like_one_that_is_not_there() -> None:
+    refused("/proc/x.csv", UsageError, "Fix: choose another")
 
 
 @pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES, errno.EPERM])
