@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias
 
 import typer
@@ -13,6 +13,7 @@ from bayeswise.cli.output.writing import reported_warnings, say
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import KindError, UsageError
 from bayeswise.render.labels import is_broken
+from bayeswise.tables.schema.names import normal_name
 
 if TYPE_CHECKING:
     from bayeswise.foundation.progress import Bar
@@ -60,15 +61,30 @@ class Kinds:
         """
         known = set(names)
         plain = {"number": self.number, "count": self.count, "binary": self.binary, "text": self.text}
-        kinds = {name: kind for kind, columns in plain.items() for name in columns or ()}
+        kinds = {name: kind for kind, columns in plain.items() for name in _each_of(columns, known)}
         levels: dict[str, list[str]] = {}
         for word in self.category or ():
             name, equals, declared = word.partition("=")
             if equals and word not in known:
                 levels[name] = declared.split(",")
             else:
-                kinds[word] = "category"
-        return {"kinds": kinds, "levels": levels, "ignore": list(self.ignore or ())}
+                kinds |= dict.fromkeys(_each_of([word], known), "category")
+        return {"kinds": kinds, "levels": levels, "ignore": _each_of(self.ignore, known)}
+
+
+def _each_of(columns: Sequence[str] | None, known: Collection[str]) -> list[str]:
+    """The columns that were typed; `a,b` are two of them where the table has both, and no column of that name.
+
+    >>> _each_of(["id,age", "x,y", "id,wind"], ["id", "age", "x,y", "x", "y"])
+    ['id', 'age', 'x,y', 'id,wind']
+    """
+    named = {normal_name(name) for name in known}
+    found: list[str] = []
+    for word in columns or ():
+        parts = word.split(",")
+        is_list = normal_name(word) not in named and all(normal_name(part) in named for part in parts)
+        found += parts if is_list else [word]
+    return found
 
 
 @dataclass(frozen=True)
