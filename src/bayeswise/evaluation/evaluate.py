@@ -138,6 +138,8 @@ class Evaluation(Tabular):
         """The mean log-loss, with its interval."""
         if not np.isfinite(self.surprise).all():
             return Estimate(np.inf, np.inf, np.inf)
+        if len(self.decisions.states) < 2:  # the only one is certain
+            return Estimate(0.0, 0.0, 0.0)
         return self._over_folds(self.surprise, (0.0, np.inf), "log_loss")
 
     @cached_property

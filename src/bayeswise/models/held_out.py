@@ -118,9 +118,24 @@ def _check_folds(cv: Folds) -> None:
         raise ParameterError(f"cv is {cv!r}", fix='choose None, "loo" or a number of folds from 2 on')
 
 
-def _check_number(cv: Folds, n_rows: int) -> None:
-    if isinstance(cv, int) and cv > n_rows:
-        raise ParameterError(f"{cv} folds of {n_rows} rows", fix='choose fewer, or cv="loo"')
+class FoldsError(ParameterError):
+    """Rows that cannot be put into so many folds, whatever the model."""
+
+    n_rows: int = 0
+
+
+def _check_number(cv: Folds, truth: IntArray) -> None:
+    """Refuse more folds than rows, and rows of which none has another of its class: all are in the first fold."""
+    if not isinstance(cv, int):
+        return
+    n_rows = len(truth)
+    if np.bincount(truth).max() < 2:
+        what = f"each of {n_rows:,} rows has a class of its own" if n_rows > 1 else "there is one row"
+        raise FoldsError(f"{what}: no fold has a class that the others have learned", fix="give more rows of a class")
+    if cv > n_rows:
+        error = FoldsError(f"{cv} folds of {n_rows} rows", fix='choose fewer, or cv="loo"')
+        error.n_rows = n_rows
+        raise error
 
 
 def prior_of_model(model: Any, cv: Folds) -> FloatArray:

@@ -126,6 +126,77 @@ def test_by_cost_needs_costs(bayeswise: Command, xor: Path) -> None:
     assert answer.code == 2 and "--by cost needs costs" in answer.err
 
 
+# -- a baseline, and tables of few rows -------------------------------------------------------------------------
+
+
+def test_the_baseline_has_the_class_shares_of_the_other_folds(bayeswise: Command, tmp_path: Path) -> None:
+    """Eight rows in two folds: 4 n and 4 y, so that each share is a half, and each row costs log 2."""
+    table = tmp_path / "half.csv"
+    table.write_text("x,y\n" + "a,n\nb,n\na,y\nb,y\n" * 2)
+    words = ["compare", table, "-t", "y", "--cv", "2", "--models", "naive-bayes"]
+    found = json.loads(bayeswise(*words, "--json").out)
+    assert found["baseline"]["model"] == "baseline (prior only)"
+    assert found["baseline"]["log_loss"]["mean"] == pytest.approx(np.log(2), rel=1e-12)
+    assert not found["beats_baseline"]
+    answer = bayeswise(*words)
+    assert "baseline (prior only)" in answer.out
+    assert "No model has a log-loss clearly below that of the baseline, the class shares alone." in answer.err
+
+
+def test_a_model_that_beats_the_baseline_is_not_doubted(bayeswise: Command, xor: Path) -> None:
+    answer = bayeswise("compare", xor, "-t", "y", "--models", "tan")
+    assert "baseline (prior only)" in answer.out and "clearly below" not in answer.err
+    found = compare_models(xor, "y", models=["tan"])
+    assert found.beats_baseline and found.baseline.log_loss.mean == pytest.approx(np.log(2), abs=0.01)
+
+
+@pytest.mark.parametrize("cv", [5, 20])
+def test_a_row_whose_class_no_other_fold_has_counts_with_log_n(bayeswise: Command, tmp_path: Path, cv: int) -> None:
+    """199 rows p and one q: whoever learns without the q cannot know it, and every model would lose infinitely much."""
+    table = tmp_path / "rare.csv"
+    values = np.random.default_rng(0).normal(size=200).tolist()
+    table.write_text("a,y\n" + "".join(f"{a},{'q' if k == 7 else 'p'}\n" for k, a in enumerate(values)))
+    answer = bayeswise("compare", table, "-t", "y", "--models", "naive-bayes,tree", "--cv", cv)
+    assert "inf" not in answer.out and "1.8e308" not in answer.out
+    assert "1 row of a class without a row outside the fold (q)" in answer.err and "log(200) = 5.298" in answer.err
+    found = compare_models(table, "y", models=["naive-bayes", "tree"], cv=cv)
+    assert found.unlearned == {"q": 1} and np.isfinite(found.best.log_loss.high)
+    assert found.baseline.evaluation.surprise[7] == pytest.approx(np.log(200))
+
+
+def test_one_class_is_certain(bayeswise: Command, tmp_path: Path) -> None:
+    table = tmp_path / "one.csv"
+    table.write_text("a,y\n" + "1,yes\n2,yes\n3,yes\n" * 4)
+    answer = bayeswise("compare", table, "-t", "y", "--models", "naive-bayes,tree")
+    assert answer.code == 0 and "0.0000 (0 to 0)" in answer.out
+
+
+@pytest.mark.parametrize("n_rows", [2, 40])
+@pytest.mark.parametrize("model", ["naive-bayes", "logistic", "tree"])
+def test_rows_of_classes_of_their_own_are_refused_in_folds(
+    bayeswise: Command, tmp_path: Path, n_rows: int, model: str
+) -> None:
+    table = tmp_path / "unique.csv"
+    table.write_text("a,b,y\n" + "".join(f"{k % 7},{k % 3},c{k}\n" for k in range(n_rows)))
+    for words in (["compare", table, "--models", model], ["compare", table, "--models", model, "--cv", "2"]):
+        answer = bayeswise(*words, "-t", "y")
+        assert answer.code == 2, answer.err
+        assert f"each of {n_rows} rows has a class of its own" in answer.err
+    saved = tmp_path / "m.bayeswise"
+    bw.fit(table, "y", model="naive-bayes").save(saved)
+    answer = bayeswise("check", saved, table, "--cv", "2")
+    assert answer.code == 2 and f"each of {n_rows} rows has a class of its own" in answer.err
+
+
+def test_the_number_of_folds_that_is_proposed_is_one_that_works(bayeswise: Command, tmp_path: Path) -> None:
+    table = tmp_path / "three.csv"
+    table.write_text("a,y\n1,yes\n2,yes\n3,no\n")
+    words = ["compare", table, "-t", "y", "--models", "naive-bayes"]
+    answer = bayeswise(*words)
+    assert answer.code == 2 and "5 folds of 3 rows. Fix: choose --cv 3." in answer.err
+    assert bayeswise(*words, "--cv", "3").code == 0
+
+
 # -- a posterior that is too small for a number ----------------------------------------------------------------
 
 

@@ -7,22 +7,24 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+import numpy as np
 import typer
 
 from bayeswise.cli.options import reading
 from bayeswise.cli.options.command import AsJson
 from bayeswise.cli.options.costs import OptionalCosts, read_decision
 from bayeswise.cli.output.writing import json_document, say
-from bayeswise.foundation.errors import FitError, UsageError
+from bayeswise.foundation.errors import FitError, UsageError, listed
 from bayeswise.foundation.file_bytes import is_stream
 from bayeswise.foundation.progress import Bar
-from bayeswise.render.numbers import interval, number, percent
+from bayeswise.render.labels import quoted
+from bayeswise.render.numbers import interval, number, percent, plural
 from bayeswise.render.plain import json_number
 from bayeswise.render.terminal import aligned
 
 if TYPE_CHECKING:
     from bayeswise.decisions.costs.decision_file import DecisionFile
-    from bayeswise.evaluation.model_comparison import Comparison
+    from bayeswise.evaluation.model_comparison import Compared, Comparison
     from bayeswise.foundation.arrays import FloatArray
     from bayeswise.statistics.intervals import Estimate
     from bayeswise.tables.source import Source
@@ -55,10 +57,10 @@ def run(
     bayeswise compare golf.csv -t play --by bits
 
     Everything that rows select (cuts, graphs, families, weights) is selected again in each fold. The best model comes
-    first, marked with *; = marks models that do not differ significantly from it (paired by row). Intervals are 95 %,
-    corrected for shared training rows. With --by bits variants of naive Bayes are compared by description length (bits of
-    the model plus bits of the rows): as it is, averaged over its columns, that with families by evidence where a number
-    has a choice of them, and the class shares alone.
+    first, marked with *; = marks models that do not differ significantly from it (paired by row). The baseline predicts
+    the class shares of the other folds. Intervals are 95 %, corrected for shared training rows. With --by bits variants
+    of naive Bayes are compared by description length (bits of the model plus bits of the rows): as it is, averaged over
+    its columns, that with families by evidence where a number has a choice of them, and the class shares alone.
     """
     source = reader.open(files)
     overrides = kinds.overrides([column.name for column in source.columns])
@@ -93,6 +95,7 @@ def run(
         return
     print("\n".join(comparison_lines(found)))
     say(*(f"{name}: {error.what}." for name, error in found.failed.items()))
+    say(*baseline_notes(found))
     say(f"{found.n_rows:,} rows, {found.how}; intervals are 95 %, corrected for shared training rows.")
     say(f"Take it: {command}")
 
@@ -121,12 +124,29 @@ def fit_command(
     return shlex.join([*words, *(["--decision", costs] if costs is not None and costs.endswith(".toml") else [])])
 
 
+def baseline_notes(found: Comparison) -> Iterator[str]:
+    """Where no model is better than the class shares, and where rows count for less than they cost."""
+    if not found.beats_baseline:
+        what = "cost" if found.by == "cost" else "log-loss"
+        yield f"No model has a {what} clearly below that of the baseline, the class shares alone."
+    if found.unlearned:
+        rows = sum(found.unlearned.values())
+        classes = listed([quoted(label) for label in found.unlearned])
+        yield (
+            f"{plural(rows, 'row')} of a class without a row outside the fold ({classes}): no model can know it, and "
+            f"the row counts log({found.n_rows:,}) = {np.log(found.n_rows):.4g} nats."
+        )
+
+
 def comparison_lines(found: Comparison) -> Iterator[str]:
     """The table, the best first."""
     with_cost = found.by == "cost"
     rows = [["", "model", *(["cost per case"] if with_cost else []), "log-loss", "errors", "worse than the best by"]]
-    for line in found.models:
-        mark = "*" if line.difference is None else "=" if line.as_good else ""
+    def value_of(line: Compared) -> float:
+        return (line.cost if with_cost else line.log_loss).mean
+
+    for line in sorted([*found.models, found.baseline], key=value_of):
+        mark = "*" if line is found.best else "=" if line.as_good else ""
         worse = ""
         if line.difference is not None:
             worse = f"{number(line.difference.mean)} ({interval(line.difference.low, line.difference.high, 3)})"
@@ -144,6 +164,16 @@ def comparison_facts(found: Comparison, target: str, command: str) -> dict[str, 
             return None
         return {"mean": json_number(each.mean), "low": json_number(each.low), "high": json_number(each.high)}
 
+    def facts_of(line: Compared) -> dict[str, Any]:
+        return {
+            "model": line.name,
+            "log_loss": estimate(line.log_loss),
+            "error": line.error,
+            "cost": estimate(line.cost) if found.by == "cost" else None,
+            "difference": estimate(line.difference),
+            "as_good_as_the_best": line.as_good,
+        }
+
     return {
         "target": target,
         "by": found.by,
@@ -152,17 +182,10 @@ def comparison_facts(found: Comparison, target: str, command: str) -> dict[str, 
         "interval": found.best.evaluation.interval,
         "best": found.best.name,
         "fit": command,
-        "models": [
-            {
-                "model": line.name,
-                "log_loss": estimate(line.log_loss),
-                "error": line.error,
-                "cost": estimate(line.cost) if found.by == "cost" else None,
-                "difference": estimate(line.difference),
-                "as_good_as_the_best": line.as_good,
-            }
-            for line in found.models
-        ],
+        "models": [facts_of(line) for line in found.models],
+        "baseline": facts_of(found.baseline),
+        "beats_baseline": found.beats_baseline,
+        "unlearned_rows": sum(found.unlearned.values()),
         "failed": {name: {"what": error.what, "fix": error.fix} for name, error in found.failed.items()},
     }
 
