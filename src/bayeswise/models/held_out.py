@@ -208,7 +208,7 @@ def _of_model(
     ends = np.cumsum([each.n_rows for each in every])
     batches = [b.take(np.flatnonzero(kept[end - b.n_rows : end])) for b, end in zip(every, ends, strict=True)]
     truth = groups[kept].astype(np.int64)
-    _check_number(cv, len(truth))
+    _check_number(cv, truth)
 
     def posterior_of(cv: Folds) -> FloatArray:
         if cv is None:
@@ -309,7 +309,7 @@ def _of_estimator(
     states = tuple(label_of(label) for label in _classes_of(model, y, cv))
     truth = Vocabulary(states).encode(y.tolist()).astype(np.int64)
     _refuse_unknown(np.where(truth < 0, UNSEEN, truth), "y")
-    _check_number(cv, len(truth))
+    _check_number(cv, truth)
 
     def posterior_of(cv: Folds) -> FloatArray:
         if cv is None:

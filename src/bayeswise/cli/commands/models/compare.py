@@ -142,6 +142,7 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
     """The table, the best first."""
     with_cost = found.by == "cost"
     rows = [["", "model", *(["cost per case"] if with_cost else []), "log-loss", "errors", "worse than the best by"]]
+
     def value_of(line: Compared) -> float:
         return (line.cost if with_cost else line.log_loss).mean
 
