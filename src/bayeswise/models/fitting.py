@@ -107,7 +107,8 @@ def fit(table: Any, target: str | None = None, *, model: str | None = None, **se
     found = learned(table, named, model=kind.name, **given)[0]
     if capabilities_of(found).classes and len(found.classes) == 1:
         warnings.warn(
-            f"there is only the class {found.classes[0]!r}, so every answer will be this one: add rows of another class",
+            f"there is only the class {found.classes[0]!r}, so every answer will be this one. "
+            "Fix: add rows of another class",
             UserWarning,
             stacklevel=2,
         )

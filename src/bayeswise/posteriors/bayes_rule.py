@@ -206,7 +206,7 @@ def _likelihood_row(
         state = states[find_state(label, states, what=f"the likelihood {what} is of the unknown state")]
         number = exact(value, what)
         if number < 0 or (number > 1 and not density):
-            remedy = "give a probability; for a density say so (density=True, --density)"
+            remedy = "give a probability; for a density say density=True (--density)"
             raise ParameterError(f"{what} must be from 0 to 1; found {value}", fix=remedy)
         checked[state] = number
     return checked

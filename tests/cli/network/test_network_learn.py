@@ -252,3 +252,10 @@ def test_tables_are_read_by_the_options_of_other_verbs(bayeswise: Command, tmp_p
     assert answer.code != 0 and "--table loans" in answer.err
     assert bayeswise("network", "learn", database, "-o", out, "--table", "loans").code == 0
     assert set(BeliefNetwork.read(out)) == {"paid", "late"}
+
+
+def test_one_step_is_not_steps(bayeswise: Command, tmp_path: Path) -> None:
+    rows = tmp_path / "missing.csv"
+    rows.write_text("a,b\n" + "x,u\ny,v\n" * 10 + "x,\n")
+    answer = bayeswise("network", "learn", rows, "--missing", "em", "-o", tmp_path / "out.bif")
+    assert "EM ended after 1 step;" in answer.err

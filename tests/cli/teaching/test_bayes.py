@@ -143,3 +143,9 @@ def test_a_joint_table_as_json(bayeswise: Command) -> None:
     ]
     assert printed["marginals"]["weather"][0]["P"] == 0.6
     assert json.loads(bayeswise("bayes", *WEATHER, "--json").out)["conditional"] is None
+
+
+def test_a_likelihood_above_1_is_told_the_one_option_that_allows_it(bayeswise: Command) -> None:
+    answer = bayeswise("bayes", "--prior", "a=.5", "b=.5", "--likelihood", "x:a=1.2", "x:b=.3", "--observe", "x")
+    assert answer.code != 0
+    assert answer.err.count("--density") == 1 and "density=True" not in answer.err

@@ -233,6 +233,12 @@ def test_more_invalid_values_are_an_error_at_the_end_of_the_table(tmp_path: Path
     assert len(learn(path, NUMBER, check_invalid=False)) == 1
 
 
+def test_the_only_cell_of_a_column_is_named_without_counting(tmp_path: Path) -> None:
+    path = file_with_strays(tmp_path / "a.csv", 0, 1)
+    with pytest.raises(SchemaError, match=r"column 'x' is a number, but .*a.csv has '3a' \(line 2\)\. Fix"):
+        learn(path, NUMBER)
+
+
 def test_a_word_after_row_65536_changes_no_column(tmp_path: Path) -> None:
     path = tmp_path / "late.csv"
     path.write_text("x,y\n" + "1.5,p\n2.5,q\n" * 33_000 + "oops,p\n", encoding="utf-8")

@@ -31,6 +31,7 @@ from bayeswise.models.relearning import RelearnedModel
 from bayeswise.models.settings.auto import AutoSettings
 from bayeswise.posteriors.calibration_maps import MAPS, AsItIs, Calibration
 from bayeswise.posteriors.normalise import log_posterior, normalise
+from bayeswise.render.numbers import count
 from bayeswise.statistics import Grouped, Product, fingerprint
 from bayeswise.store.fields import added_later
 from bayeswise.tables.batch import Batch
@@ -136,9 +137,9 @@ class AutoModel(RelearnedModel):
     @property
     def age(self) -> str:
         """Since when the weights and the calibration stand, in words; empty where nothing has changed."""
-        changes = [f"{self.learned_since:g} learned"] * (self.learned_since > 0)
-        changes += [f"{self.forgotten_since:g} forgotten"] * (self.forgotten_since > 0)
-        return f"those of {self.weight_weighed:g} rows; since then {' and '.join(changes)}" if changes else ""
+        changes = [f"{count(self.learned_since)} learned"] * (self.learned_since > 0)
+        changes += [f"{count(self.forgotten_since)} forgotten"] * (self.forgotten_since > 0)
+        return f"those of {count(self.weight_weighed)} rows; since then {' and '.join(changes)}" if changes else ""
 
     def facts(self) -> ModelFacts:
         shown = "1 model" if len(self.members) == 1 else f"{len(self.members)} models"
@@ -159,7 +160,7 @@ class AutoModel(RelearnedModel):
         return found
 
     def __repr__(self) -> str:
-        shown = ", ".join(f"{name} {weight:.2g}" for name, weight in self.weight_of_member.items())
+        shown = "; ".join(f"{name} {weight:.2g}" for name, weight in self.weight_of_member.items())
         return f"AutoModel({self.schema.target_name}: {self.rows_learned:g} rows, {shown})"
 
     @cached_property
@@ -308,7 +309,7 @@ class AutoModel(RelearnedModel):
     def _without_statistics(self) -> FitError:
         names = tuple(self.weight_of_member)
         return FitError(
-            f"{', '.join(names)} {'keeps' if len(names) == 1 else 'keep'} weights, not the rows' statistics: no row "
+            f"{'; '.join(names)} {'keeps' if len(names) == 1 else 'keep'} weights, not the rows' statistics: no row "
             "can come or go",
             fix="fit all rows that are to count (forget --rows REMAINING), or a model of counts: model='naive-bayes'",
         )
@@ -389,7 +390,7 @@ def _warn_of_leaving(members: Sequence[Member], weights: Mapping[str, float]) ->
     gone = list(dict.fromkeys(member.name for member in members if member.learns_weights))
     if gone:
         warnings.warn(
-            f"{', '.join(gone)} (weight {sum(weights[name] for name in gone):.2g}) cannot take rows in or out and "
+            f"{'; '.join(gone)} (weight {sum(weights[name] for name in gone):.2g}) cannot take rows in or out and "
             f"{'leaves' if len(gone) == 1 else 'leave'} the mixture, with the calibration; fit all rows again to have "
             f"{'it' if len(gone) == 1 else 'them'} back",
             UserWarning,

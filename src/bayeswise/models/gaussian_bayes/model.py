@@ -39,6 +39,7 @@ from bayeswise.models.gaussian_bayes.em import Completion
 from bayeswise.models.gaussian_bayes.left_out_rows import log_evidence_left_out, log_joint_left_out
 from bayeswise.models.settings.gaussian import GaussianBayesSettings
 from bayeswise.posteriors.line_regions import BayesError, Regions
+from bayeswise.render.numbers import plural
 from bayeswise.statistics import Grouped, Moments, PatternScatter, Product
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.schema import Schema
@@ -156,7 +157,7 @@ class GaussianBayesModel(Classifier):
         """Warnings about what the rows do not determine: EM that stopped early, covariances without an inverse."""
         if self.completion is not None and not self.completion.converged:
             warnings.warn(
-                f"EM for the missing cells stopped after {self.completion.n_steps} steps and still moved",
+                f"EM for the missing cells stopped after {plural(self.completion.n_steps, 'step')} and still moved",
                 UserWarning,
                 stacklevel=4,
             )

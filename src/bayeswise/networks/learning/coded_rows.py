@@ -25,6 +25,7 @@ from bayeswise.networks.learning.column_states import (
     typed_levels,
     vocabulary_of,
 )
+from bayeswise.render.numbers import count
 from bayeswise.tables import partitions
 from bayeswise.tables.encoding.row_weights import as_weights, checked_weights, refuse_all_zero
 from bayeswise.tables.partitions import SpreadSource
@@ -282,7 +283,7 @@ class CodedRows:
             invalid = "".join(f"; cells of {name!r} are not numbers: {cells}" for name, cells in self.invalid.items())
             correct = "".join(f"correct these cells, or {keep(name, 'category')}; or " for name in self.invalid)
             raise MissingCellError(
-                f"{n_rows:g} of {total:g} rows have a missing cell, {first}{invalid}; "
+                f"{count(n_rows)} of {count(total)} rows have a missing cell, {first}{invalid}; "
                 "a graph is learned from whole rows",
                 fix=f"{correct}use missing='drop' (--missing drop) to leave these rows out, or missing='em' "
                 "(--missing em) to find the graph without them and the tables with them",

@@ -21,6 +21,7 @@ from bayeswise.networks.learning.rounds import learned_in_rounds
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node, cut_texts
 from bayeswise.render.labels import refuse_unknown
+from bayeswise.render.numbers import plural
 
 MISSING_POLICIES = ("error", "drop", *WAYS)
 
@@ -165,7 +166,7 @@ def _with_noisy(
         if name in noisy:
             _refuse_soft_causes(rows, (*node.parents, name))
             fitted = fit_noisy_max(rows, name, node.parents, smoothing=smoothing)
-            notes.append(f"{name}: EM of its {len(node.parents)} causes ended after {fitted.steps} steps")
+            notes.append(f"{name}: EM of its {len(node.parents)} causes ended after {plural(fitted.steps, 'step')}")
             node = Node(name, node.states, fitted.table, node.parents)
         nodes.append(node)
     return BeliefNetwork(nodes, name=network.name)
@@ -233,7 +234,7 @@ def reading_notes(rows: CodedRows | TooManyRowsToBring) -> list[str]:
 def _summary_of(way: str, fitted: FittedTables) -> str:
     name = {"em": "EM", "gradient": "gradient ascent"}[way]
     end = "was interrupted" if fitted.interrupted else "ended" if fitted.converged else "ran out of steps"
-    return f"{name} {end} after {len(fitted.trace)} steps; log-likelihood {fitted.log_likelihood:.6g}"
+    return f"{name} {end} after {plural(len(fitted.trace), 'step')}; log-likelihood {fitted.log_likelihood:.6g}"
 
 
 def _refuse_hidden_in_search(rows: CodedRows) -> None:

@@ -19,6 +19,7 @@ from bayeswise.networks.learning.em.sequences import FittedSequences, fit_sequen
 from bayeswise.networks.network import BeliefNetwork
 from bayeswise.networks.node import Node
 from bayeswise.render.labels import refuse_unknown
+from bayeswise.render.numbers import plural
 from bayeswise.tables.schema.names import find_name
 from bayeswise.tables.source import open_source
 
@@ -139,7 +140,8 @@ def _of_tables(rows: CodedRows, graphs: tuple[Places, Places], fitted: FittedSeq
     ]
     network = DynamicNetwork(*slices)
     ended = "stopped by Ctrl-C" if fitted.interrupted else "converged" if fitted.converged else "not converged"
-    network.notes = (f"EM: log-likelihood {fitted.log_likelihood:.6f} after {len(fitted.trace) - 1} steps, {ended}",)
+    steps = plural(len(fitted.trace) - 1, "step")
+    network.notes = (f"EM: log-likelihood {fitted.log_likelihood:.6f} after {steps}, {ended}",)
     return network
 
 

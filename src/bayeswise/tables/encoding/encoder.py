@@ -121,8 +121,9 @@ class Report:
         for name, count in self.invalid.items():
             if invalid and count.too_many:
                 error = SchemaError if learning else KindError
+                found = f"{description} has {count.shown}" if count.cells == 1 else f"in {description} {count}"
                 raise error(
-                    f"column {name!r} is a number, but in {description} {count}",
+                    f"column {name!r} is a number, but {found}",
                     fix=f"correct these cells, or fit again with {keep(name, 'category')}",
                 )
         if learning and self.heaviest is not None:

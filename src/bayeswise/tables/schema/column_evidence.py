@@ -189,6 +189,11 @@ class InvalidCount:
     def too_many(self) -> bool:
         return too_many_invalid(self.invalid, self.cells)
 
+    @property
+    def shown(self) -> str:
+        """The first of them, and where they are."""
+        return places_of(self.examples, self.invalid)
+
     def __str__(self) -> str:
         what = "is not a number" if self.invalid == 1 else "are not numbers"
-        return f"{self.invalid} of {plural(self.cells, 'cell')} {what}: {places_of(self.examples, self.invalid)}"
+        return f"{self.invalid:,} of {plural(self.cells, 'cell')} {what}: {self.shown}"

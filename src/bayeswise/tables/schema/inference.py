@@ -314,7 +314,7 @@ def _advice(profile: ColumnProfile, classes: tuple[tuple[Label, int], ...], with
     name = profile.name
     found = []
     if without:
-        what = f"{without} of {profile.rows} rows have no target and are left out"
+        what = f"{without:,} of {profile.rows:,} rows have no target and are left out"
         found.append(Advice(name, what, "fill it in, or leave it: these rows can be predicted later"))
     seen = [(label, count) for label, count in classes if count]
     if len(seen) == 1:

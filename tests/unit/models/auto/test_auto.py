@@ -488,6 +488,23 @@ def test_tables_of_one_class_and_of_one_row_have_an_answer() -> None:
     assert one.predict_proba([{"x": 3.0}]).tolist() == [[1.0]]
 
 
+def test_members_whose_names_have_commas_are_separated_by_semicolons() -> None:
+    table = rare_class()
+    model: AutoModel = bw.fit(table, "y", model="auto")
+    listed = repr(model).partition("rows, ")[2].rstrip(")").split("; ")
+    assert [each.rpartition(" ")[0] for each in listed] == [member.name for member in model.members]
+    fixed = [member.name for member in model.members if member.learns_weights]
+    assert len(fixed) > 1
+    with pytest.warns(UserWarning) as found:
+        model.forget(taken(table, [0]))
+    assert str(found[0].message).startswith("; ".join(fixed) + " (weight")
+
+
+def test_rows_of_an_older_mixture_are_counted_with_commas(mixed_model: AutoModel) -> None:
+    old = replace(mixed_model, weight_weighed=1200.0, forgotten_since=1000.0)
+    assert old.age == "those of 1,200 rows; since then 1,000 forgotten"
+
+
 @pytest.mark.parametrize("kind", ["auto", "naive-bayes", "logistic"])
 def test_of_one_class_one_model_is_learned_and_the_caller_is_warned(kind: str) -> None:
     table = mixed_table() | {"y": ["well"] * 160}
