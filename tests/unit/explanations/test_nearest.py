@@ -86,6 +86,12 @@ def test_flags_stay_flags_and_whole_numbers_whole(kind: str, table: dict[str, An
     assert min(values["lab"]) < 0.0 < max(values["lab"])
 
 
+def test_an_estimator_knows_which_numbers_are_whole_where_cells_are_missing() -> None:
+    X = np.array([[0.0, 0.5], [1.0, np.nan], [np.nan, 2.5], [1.0, 3.5]] * 5)
+    model = bw.LogisticRegression().fit(X, [0, 1, 0, 1] * 5).model_
+    assert model.whole == ("x0",)
+
+
 @pytest.mark.parametrize("missing", ["indicator", "mean"])
 def test_a_missing_cell_does_not_make_a_column_of_flags_one_of_fractions(missing: str, table: dict[str, Any]) -> None:
     some = {**table, "flag": [None, *table["flag"][1:]]}

@@ -100,6 +100,7 @@ def fitted_logistic(
     """The most probable weights for encoded rows with the class of each; a class without a complete row is left out."""
     from bayeswise.models.regression.solving.exact_sums import RowsHere
 
+    batches = list(batches)
     design = Design.of(schema, batches, settings.missing)
     codes, classes, weight = _with_rows(design.of_rows(codes), classes, design.weights)
     if len(classes) < 2:
