@@ -21,7 +21,7 @@ from bayeswise.posteriors.prior import shifted
 from bayeswise.render.labels import distinct_texts
 from bayeswise.render.numbers import number
 from bayeswise.render.plain import Tabular
-from bayeswise.tables.encoding.one_row import row_in, swept_for
+from bayeswise.tables.encoding.one_row import is_row, row_in, series_as_frame, swept_for
 from bayeswise.tables.schema.labels import Label, label_of
 from bayeswise.tables.sources.opening import spread
 
@@ -94,10 +94,11 @@ class Decisions(Tabular):
         """(n_rows,) what one action would cost."""
         return np.asarray(self.expected_cost[:, self.costs.action(action)])
 
-    def explain(self, row: int = 0, *, against: Any = None) -> ActionAccount:
-        """Why this action for a row, by its position: posterior, thresholds, and what each column moved.
+    def explain(self, row: Any = 0, *, against: Any = None) -> ActionAccount:
+        """Why this action for a row: posterior, thresholds, and what each column moved.
 
-        Only decisions of `decide(model, rows, costs)` know the model and the rows.
+        A row is its position, or a row itself (a dict, a Series, a frame of one row). Only decisions of
+        `decide(model, rows, costs)` know the model and the rows.
         """
         from bayeswise.decisions.policy.action_account import explain_action
 
@@ -106,11 +107,15 @@ class Decisions(Tabular):
                 "these decisions were made from a posterior alone, without a model and its rows",
                 fix="call decide(model, rows, costs).explain(0), or explain_action(model, row, costs)",
             )
+        prior = None if self.prior is None else dict(zip(self.states, self.prior.tolist(), strict=True))
+        if not isinstance(row, int | np.integer) or isinstance(row, bool):
+            given: Any = row
+            found = _row_for(self.model, given)
+            return explain_action(self.model, found, self.costs, against=against, prior=prior, columns=given)
         if not 0 <= row < len(self):
             raise ParameterError(f"there is no row {row} among {len(self)} decisions", fix="count from 0")
         cells = {name: float(values[row]) for name, values in columns_for(self.costs, self.rows, len(self)).items()}
-        encoded = encoded_row(self.model, self.rows, row)
-        prior = None if self.prior is None else dict(zip(self.states, self.prior.tolist(), strict=True))
+        encoded = encoded_row(self.model, self.rows, int(row))
         return explain_action(self.model, encoded, self.costs, against=against, prior=prior, columns=cells)
 
     def to_columns(self) -> dict[str, list[Any]]:
@@ -230,12 +235,23 @@ def _of_model(model: Any, rows: Any, costs: Any) -> Decisions:
 
 def _of_local_rows(model: Any, rows: Any, aligned: Costs, prior: FloatArray | None) -> Decisions:
     row = row_in(rows, model.schema.used) if hasattr(model, "schema") else None
-    probability = np.asarray(model.predict_proba(rows))
+    rows = rows if hasattr(model, "schema") else series_as_frame(rows, getattr(model, "feature_names_in_", None))
+    probability = np.asarray(model.predict_proba(_features_of(model, rows)))
     if prior is not None:
         probability = shifted(probability, learned_prior(model), prior, aligned.states)
     table_of_rows = rows if row is None else swept_for(rows, row)
     columns = columns_for(aligned, table_of_rows, len(probability))
     return replace(decide_rows(probability, aligned, columns), model=model, rows=table_of_rows, prior=prior)
+
+
+def _features_of(model: Any, rows: Any) -> Any:
+    """The columns that an estimator was fitted with, of a frame that has others, too: the target, those of costs."""
+    names = getattr(model, "feature_names_in_", None)
+    columns = getattr(rows, "columns", None)
+    if names is None or columns is None or not hasattr(rows, "__getitem__"):
+        return rows
+    known, there = list(names), list(columns)
+    return rows[known] if len(there) > len(known) and set(known) <= set(there) else rows
 
 
 def learned_prior(model: Any) -> FloatArray:
@@ -265,10 +281,28 @@ def _decided(model: Any, rows: Any, costs: Costs, prior: FloatArray | None) -> d
     return _of_local_rows(model, rows, costs, prior).to_columns()
 
 
+def _row_for(model: Any, row: Any) -> Any:
+    """What is not a position, if it is one row, as the model takes it: an estimator takes a frame."""
+    fix = "give its position, explain(0), or the row itself, explain(rows.iloc[0])"
+    cells = row_in(row, model.schema.used if hasattr(model, "schema") else getattr(model, "feature_names_in_", ()))
+    if cells is None or not is_row(cells):
+        found = f"{len(row):,} rows" if hasattr(row, "columns") else f"a {type(row).__name__}"
+        raise ParameterError(f"one row is explained; found {found}", fix=fix)
+    if hasattr(model, "schema"):
+        return row
+    names = getattr(model, "feature_names_in_", None)
+    if names is None or not set(names) <= set(cells):
+        raise ParameterError("an estimator of an array explains a row by its position", fix="give explain(0)")
+    import pandas as pd  # an estimator with names of columns was fitted with a frame
+
+    return pd.DataFrame([{name: cells[name] for name in names}])
+
+
 def encoded_row(model: Any, rows: Any, row: int) -> Any:
     """One row of a table, by its position, as the model encodes it; an estimator takes rows of its own matrix."""
     if not hasattr(model, "batches"):
-        return rows.iloc[[row]] if hasattr(rows, "iloc") else rows[row : row + 1]
+        features = _features_of(model, rows)
+        return features.iloc[[row]] if hasattr(features, "iloc") else features[row : row + 1]
     first = 0
     for batch in model.batches(rows):
         if row < first + batch.n_rows:

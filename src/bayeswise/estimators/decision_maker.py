@@ -37,6 +37,7 @@ from bayeswise.models.held_out import held_out, rows_at
 from bayeswise.posteriors.calibration import fit_calibration
 from bayeswise.posteriors.calibration_maps import AsItIs
 from bayeswise.posteriors.normalise import check_posterior
+from bayeswise.tables.encoding.one_row import series_as_frame
 from bayeswise.tables.schema.labels import Label, Vocabulary, label_of
 
 AMBIGUOUS, UNKNOWN = "ambiguous", "unknown"
@@ -164,12 +165,14 @@ class DecisionMaker(ClassifierMixin, BaseEstimator):
 
     def predict_proba(self, X: Any) -> FloatArray:
         """(n_rows, n_states) the posterior, calibrated if `calibrate` is set."""
+        X = series_as_frame(X, getattr(self, "feature_names_in_", None))
         posterior = np.asarray(self._fitted().predict_proba(X), dtype=np.float64)
         calibration = getattr(self, "calibration_", None)
         return posterior if calibration is None else np.asarray(calibration.apply(posterior))
 
     def decide(self, X: Any, rows: Any = None) -> Decisions:
         """The action of each row by its costs, with the expected cost of every action; novelty is ignored here."""
+        X = series_as_frame(X, getattr(self, "feature_names_in_", None))
         costs = self._costs()
         posterior = self.predict_proba(X)
         check_posterior(posterior, costs.states)

@@ -225,3 +225,16 @@ def test_the_prior_of_a_decision_file_takes_the_place_of_the_models(tmp_path: Pa
     assert left_out.cost.tolist() == bw.evaluate(model, rows, cost, cv="loo").cost.tolist()
     with pytest.raises(ParameterError, match="another prior replaces the learned one, which a SimpleNamespace"):
         bw.decide(SimpleNamespace(predict_proba=lambda rows: [[0.5, 0.5]], classes_=["ham", "spam"]), [[0]], file)
+
+
+def test_a_row_is_explained_by_its_position_or_as_it_is() -> None:
+    table = pd.DataFrame({"caps": ["yes", "no"] * 4, "words": range(8), "kind": ["spam", "ham", "spam", "spam"] * 2})
+    model = bw.fit(table, "kind", model="naive-bayes")
+    decisions = bw.decide(model, table, {"bin": {"spam": 0, "ham": 9}, "keep": {"spam": 1, "ham": 0}})
+    by_position = decisions.explain(2).summary()
+    one = table.iloc[2]
+    for row in (np.int64(2), one, one.to_dict(), table.iloc[[2]], [one.to_dict()]):
+        assert decisions.explain(row).summary() == by_position
+    for wrong, found in (("0", "a str"), (table, "8 rows"), (None, "a NoneType"), (True, "a bool"), (1.5, "a float")):
+        with pytest.raises(ParameterError, match=f"one row is explained; found {found}. Fix: give its position"):
+            decisions.explain(wrong)

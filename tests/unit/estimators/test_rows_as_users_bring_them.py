@@ -332,3 +332,41 @@ def test_few_classes_that_are_numbers_pass_without_a_warning() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         bw.NaiveBayes().fit(np.random.default_rng(0).normal(size=(100, 2)), np.arange(100) % 50)
+
+
+# -- one row, and frames with more columns than the estimator knows ------------------------------------------------
+
+
+LOANS = pd.DataFrame({"income": [1.0, 2.0, 3.0, 4.0] * 5, "visits": [0, 3, 1, 2] * 5})
+REPAID = ["no", "no", "yes", "yes"] * 5
+LEND = {"lend": {"yes": 0, "no": 5}, "refuse": 1}
+
+
+def test_a_series_that_is_one_row_is_a_row() -> None:
+    model = bw.NaiveBayes().fit(LOANS, REPAID)
+    np.testing.assert_array_equal(model.predict_proba(LOANS.iloc[2]), model.predict_proba(LOANS.iloc[[2]]))
+    maker = bw.DecisionMaker(bw.NaiveBayes(), LEND).fit(LOANS, REPAID)
+    assert maker.predict(LOANS.iloc[2]).tolist() == maker.predict(LOANS.iloc[[2]]).tolist()
+    assert (
+        bw.decide(model, LOANS.iloc[2], LEND).action.tolist() == bw.decide(model, LOANS.iloc[[2]], LEND).action.tolist()
+    )
+
+
+def test_a_series_that_is_no_row_is_answered_with_what_to_type() -> None:
+    for call in (
+        lambda: bw.NaiveBayes().fit(LOANS["income"], REPAID),
+        lambda: bw.NaiveBayes().fit(LOANS.to_numpy(), REPAID).predict(LOANS.iloc[0]),
+    ):
+        with pytest.raises(ParameterError, match=r"a Series of .* Fix: give a table: X.iloc\[\[0\]\]"):
+            call()
+
+
+def test_decisions_of_an_estimator_leave_out_columns_that_it_was_not_fitted_with() -> None:
+    from sklearn.linear_model import LogisticRegression
+
+    whole = LOANS.assign(repaid=REPAID)
+    for model in (bw.NaiveBayes(), LogisticRegression()):
+        fitted = model.fit(LOANS, REPAID)
+        assert bw.decide(fitted, whole, LEND).action.tolist() == bw.decide(fitted, LOANS, LEND).action.tolist()
+    decisions = bw.decide(bw.NaiveBayes().fit(LOANS, REPAID), whole, LEND)
+    assert decisions.explain(2).action == decisions.explain(whole.iloc[2]).action == decisions.action[2]

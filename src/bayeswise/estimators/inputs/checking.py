@@ -29,6 +29,7 @@ from bayeswise.foundation.errors import (
 )
 from bayeswise.models.fitting import learned
 from bayeswise.models.settings.declaration import Setting
+from bayeswise.tables.encoding.one_row import series_as_frame
 from bayeswise.tables.sources.opening import spread
 
 WORDS = "words"  # what the block of a sparse matrix is called
@@ -53,7 +54,7 @@ def checked(estimator: Any, X: Any, *, reset: bool, integers: bool = False, spar
         return _without_duplicates(
             validate_data(estimator, X, accept_sparse=taken, reset=reset, ensure_all_finite=False)
         )
-    X = in_memory(X)
+    X = in_memory(one_row_as_frame(estimator, X, reset=reset))
     if is_frame(X) or is_text(X):
         if is_relation(X):
             _check_relation(estimator, X, reset=reset)
@@ -62,6 +63,18 @@ def checked(estimator: Any, X: Any, *, reset: bool, integers: bool = False, spar
         return X if reset else _by_position(estimator, X)
     kept = None if integers and getattr(getattr(X, "dtype", None), "kind", "") in "iu" else [np.float64, np.float32]
     return validate_data(estimator, X, reset=reset, ensure_all_finite=False, dtype=kept)
+
+
+def one_row_as_frame(estimator: Any, X: Any, *, reset: bool) -> Any:
+    """A Series that is one row of the frame of `fit`, as a frame; another Series of pandas is refused."""
+    names = None if reset else getattr(estimator, "feature_names_in_", None)
+    X = series_as_frame(X, names)
+    if type(X).__name__ == "Series" and hasattr(X, "to_frame"):
+        raise ParameterError(
+            f"X is a Series of {len(X):,} cells, and not a table",
+            fix="give a table: X.iloc[[0]] is one row of a frame, X[['name']] one column",
+        )
+    return X
 
 
 def refuse_spread(X: Any) -> None:

@@ -140,6 +140,22 @@ def swept_for(table: Any, row: Mapping[Any, Any]) -> Any:
     return table
 
 
+def series_as_frame(row: Any, names: Iterable[str] | None) -> Any:
+    """A Series of pandas that holds one cell for each of the names, as a frame of one row; anything else as it is.
+
+    >>> import pandas as pd
+    >>> series_as_frame(pd.Series({"age": 31, "size": "S", "y": 1}), ["age", "size"]).to_dict("records")
+    [{'age': 31, 'size': 'S'}]
+    """
+    kind = type(row)
+    if names is None or kind.__name__ != "Series" or kind.__module__.partition(".")[0] != "pandas":
+        return row
+    known = list(names)
+    if not row.index.is_unique or not set(known) <= set(row.index):
+        return row
+    return row[known].to_frame().T.infer_objects()
+
+
 def is_row(table: Mapping[Any, Any]) -> bool:
     """Whether a mapping holds one cell for each column, and not a list of cells.
 
