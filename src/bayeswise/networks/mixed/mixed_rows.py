@@ -82,12 +82,12 @@ def _whole(rows: MixedRows, missing: str, notes: list[str]) -> MixedRows:
     lost = int(np.count_nonzero(~complete))
     if lost and missing == "error":
         raise MissingCellError(
-            f"{lost} of {len(complete)} rows have a missing cell, the first in row {int(np.argmin(complete)) + 1}",
+            f"{lost:,} of {len(complete):,} rows have a missing cell, the first in row {int(np.argmin(complete)) + 1}",
             fix="use missing='drop' (--missing drop) to leave these rows out",
         )
     if lost == len(complete):
         raise FitError(f"none of the {lost} rows has every cell", fix="ignore the columns with most missing cells")
-    notes += [f"{lost} of {len(complete)} rows have a missing cell and are left out"] * bool(lost)
+    notes += [f"{lost:,} of {len(complete):,} rows have a missing cell and are left out"] * bool(lost)
     if rows.coded.weights is not None:
         complete &= rows.coded.weights > 0.0
     return replace(rows, values=rows.values[complete], coded=rows.coded.of_rows(complete))
