@@ -11,7 +11,7 @@ import numpy as np
 from bayeswise.decisions.decide import decide_rows
 from bayeswise.evaluation.evaluate import Evaluation, compare, evaluate
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import BayeswiseError, FitError, TooLargeError
+from bayeswise.foundation.errors import BayeswiseError, CostError, FitError, TooLargeError
 from bayeswise.models.fitting import learned
 from bayeswise.models.held_out import FoldsError
 from bayeswise.models.registry import MODELS, kind_of_name
@@ -129,6 +129,8 @@ def compare_models(
             model, _ = learned(table, target, model=kind, **columns)
             found[kind] = evaluate(model, table, costs, cv=cv)
             n_classes = len(np.unique(found[kind].truth))
+        except CostError:  # about no model
+            raise
         except FoldsError as error:  # of all models
             fix = f"choose cv={error.n_rows}" if error.n_rows else error.fix
             raise FoldsError(error.what, fix=fix) from None

@@ -117,3 +117,17 @@ def test_a_number_of_many_values_is_a_question_and_not_hundreds_of_classes(bayes
 def test_codes_of_classes_stay_classes() -> None:
     digits = {"x": [k % 7 / 2 for k in range(100)], "y": [k % 10 for k in range(100)]}
     assert bw.fit(digits, "y", model="naive-bayes").classes == tuple(range(10))
+
+
+@pytest.mark.parametrize("counts", [(157, 3), (1, 1, 1), (7, 5, 3, 2, 2), (999_999, 1)])
+def test_the_prior_that_is_written_is_one_that_is_read(
+    bayeswise: Command, tmp_path: Path, counts: tuple[int, ...]
+) -> None:
+    """157 of 160 and 3 of 160 are 0.98125 and 0.01875; with four digits each they would sum to 0.99995."""
+    table, path = tmp_path / "t.csv", tmp_path / "d.toml"
+    rows = [f"{k % 2},c{c}\n" for c, count in enumerate(counts) for k in range(count)]
+    table.write_text("x,y\n" + "".join(rows))
+    text = bayeswise("init-decision", table, "-t", "y").out.replace("# prior", "prior")
+    path.write_text(text)
+    prior = DecisionFile.read(path).prior_of([f"c{c}" for c in range(len(counts))])
+    assert prior is not None and prior.tolist() == pytest.approx([c / sum(counts) for c in counts], rel=1e-3)

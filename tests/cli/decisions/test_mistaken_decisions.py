@@ -202,3 +202,29 @@ def test_a_table_of_costs_without_actions_is_named_once(bayeswise: Command, cred
     answer = bayeswise("decide", credit, EXAMPLES / "credit-test.csv", "--costs", path)
     assert "k2.csv: the table does not show where its actions are" in answer.err
     assert answer.err.count("k2.csv") == 1
+
+
+@pytest.mark.parametrize("verb", ["decide", "check", "compare"])
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("[costs]\nlend = { yes = -1 }\nrefuse = 0\n", "costs have no entry for state 'no'"),
+        (
+            "prior = { yes = 0.5, no = 0.4 }\n[costs]\nlend = { yes = -1, no = 5 }\nrefuse = 9\n",
+            "the prior sums to 0.9",
+        ),
+    ],
+)
+def test_a_mistake_in_the_file_is_named_with_the_file_and_before_warnings(
+    bayeswise: Command, credit: Path, tmp_path: Path, verb: str, entry: str, said: str
+) -> None:
+    path = tmp_path / "d.toml"
+    path.write_text(entry, encoding="utf-8")
+    words = [credit, EXAMPLES / "credit-test.csv"]
+    if verb == "compare":
+        if "prior" in said:
+            pytest.skip("compare takes the prior of the rows")
+        words = [EXAMPLES / "credit.csv", "-t", "repaid", "--models", "naive-bayes"]
+    answer = bayeswise(verb, *words, "--costs", path)
+    assert answer.code != 0 and f"bayeswise: {path}: {said}" in answer.err
+    assert verb == "compare" or (answer.err.count(str(path)) == 1 and "never best" not in answer.err)

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
@@ -13,7 +14,7 @@ import typer
 
 from bayeswise.cli.options.reading import Kinds
 from bayeswise.cli.output.writing import say
-from bayeswise.foundation.errors import FitError, UsageError, listed
+from bayeswise.foundation.errors import CostError, FitError, PriorError, UsageError, listed
 from bayeswise.foundation.progress import Bar
 
 if TYPE_CHECKING:
@@ -36,23 +37,44 @@ Prior: TypeAlias = Annotated[
 
 
 def read_decision(path: str, model: Any = None) -> DecisionFile:
-    """The file, its warnings on stderr; of a model: its target checked, its costs in the order of the classes."""
+    """The file, its warnings on stderr; of a model: its target checked, its costs in the order of the classes.
+
+    What is wrong with the file comes before any warning, which may be about the same mistake.
+    """
     from bayeswise.decisions import CostWarning
     from bayeswise.decisions.costs.decision_file import DecisionFile
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", CostWarning)
         decision = DecisionFile.read(path, None if model is None else model.classes)
+        if model is not None:
+            decision = _about_model(decision, path, model)
     say(*(f"{path}: {each.message}." for each in caught))
-    if model is None:
-        return decision
+    return decision
+
+
+def _about_model(decision: DecisionFile, path: str, model: Any) -> DecisionFile:
+    """Target and prior checked, the costs in the order of the classes; errors name the file."""
     target = model.schema.target.name
     if decision.target is not None and decision.target != target:
         raise FitError(
             f"{path} is about {decision.target!r}; the model is about {target!r}",
             fix=f"write target = {json.dumps(target)} in {path}, or name another model",
         )
-    return replace(decision, costs=decision.costs.aligned(model.classes))
+    with naming(path):
+        decision.prior_of(model.classes)
+        return replace(decision, costs=decision.costs.aligned(model.classes))
+
+
+@contextmanager
+def naming(path: str) -> Iterator[None]:
+    """Put the name of the file before errors about its costs and its prior."""
+    try:
+        yield
+    except (CostError, PriorError) as error:
+        if error.what.startswith(path):
+            raise
+        raise type(error)(f"{path}: {error.what}", fix=error.fix) from None
 
 
 def new_prior(

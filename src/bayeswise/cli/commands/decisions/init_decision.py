@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from typing import Annotated
 
 import typer
@@ -82,9 +83,10 @@ def decision_lines(examination: Examination) -> Iterator[str]:
     yield "# What the costs below are counted in, for headings:"
     yield '# unit = "EUR"'
     yield ""
-    total = sum(count for _, count in found.classes)
+    counts = [count for _, count in found.classes]
+    total = sum(counts)
     yield f"# How frequent each class is where you decide, if not as in this table ({total:,} rows):"
-    shares = ", ".join(f"{toml_key(label)} = {count / max(total, 1):.4g}" for label, count in found.classes)
+    shares = ", ".join(f"{toml_key(label)} = {p}" for label, p in zip(labels, shares_of(counts), strict=True))
     yield f"# prior = {{ {shares} }}"
     yield ""
     yield "# What each action costs in each true state; gains are negative. One line for each action: name it as you"
@@ -103,6 +105,19 @@ def decision_lines(examination: Examination) -> Iterator[str]:
     first = next((f.column.name for f in examination.findings), "column")
     yield "# [prices]"
     yield f"# {toml_key(first)} = 5"
+
+
+def shares_of(counts: Sequence[float]) -> list[str]:
+    """Shares of four digits whose sum is 1: the largest takes what rounding leaves.
+
+    >>> shares_of([157, 3]), shares_of([1, 1, 1])
+    (['0.98125', '0.01875'], ['0.3334', '0.3333', '0.3333'])
+    """
+    total = sum(counts)
+    rounded = [Decimal(f"{count / total:.4g}" if total else "0") for count in counts]
+    largest = max(range(len(counts)), key=counts.__getitem__)
+    rounded[largest] = 1 - sum(rounded[:largest] + rounded[largest + 1 :], Decimal(0))
+    return [f"{share:f}" for share in rounded]
 
 
 def _of_number(name: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -12,7 +13,7 @@ import typer
 
 from bayeswise.cli.options import reading
 from bayeswise.cli.options.command import AsJson
-from bayeswise.cli.options.costs import OptionalCosts, read_decision
+from bayeswise.cli.options.costs import OptionalCosts, naming, read_decision
 from bayeswise.cli.output.writing import json_document, say
 from bayeswise.foundation.errors import FitError, UsageError, listed
 from bayeswise.foundation.file_bytes import is_stream
@@ -78,7 +79,8 @@ def run(
         return
     from bayeswise.evaluation.model_comparison import compare_models
 
-    with Bar(f"comparing models of {source.description}") as bar, warnings.catch_warnings():
+    named = nullcontext() if costs is None else naming(costs)
+    with Bar(f"comparing models of {source.description}") as bar, warnings.catch_warnings(), named:
         warnings.simplefilter("ignore")  # of models that are only tried
         found = compare_models(
             source,
