@@ -262,7 +262,8 @@ class AutoModel(RelearnedModel):
     def merge(self, other: Self) -> Self:
         """The members with the rows of both; those of the other must have the same cuts, graphs and families.
 
-        Members that keep weights and not statistics leave the mixture, with a warning.
+        Members that keep weights and not statistics leave the mixture, with a warning. Where the weights were found by
+        different rows, those that more rows have found stay, and the rows of the other model count as learned since.
         """
         refuse_other_settings(self, other, ("schema",))
         theirs = {member.name: member for member in other.exact_members}
@@ -283,9 +284,22 @@ class AutoModel(RelearnedModel):
                     f"{member.name}: {error.what}", fix="fit one like the other: bayeswise fit ROWS --like MODEL"
                 ) from None
         _warn_of_leaving([*self.members, *other.members], self.weight_of_member | other.weight_of_member)
-        merged = self._of_members(members)
         both = (*forgotten_by(self), *forgotten_by(other))
-        return with_ledger(replace(merged, learned_since=self.learned_since + other.rows_learned), both)
+        mine, others = (each._of_members(each.exact_members) for each in (self, other))
+        return with_ledger(mine._joined(others, members), both)
+
+    def _joined(self, other: Self, members: Sequence[Member]) -> Self:
+        """The mixture of members with the rows of both, whichever comes first; both have exact members only.
+
+        A calibration stays where one of the two has it for all classes of both.
+        """
+        first, second = (self, other) if _weighing_of(self) >= _weighing_of(other) else (other, self)
+        alike = [first, second] if _weighing_of(first) == _weighing_of(second) else [first]
+        found = first._of_members(members)
+        maps = (each.calibration for each in alike if each.labels == found.labels)
+        calibration = next((each for each in maps if not isinstance(each, AsItIs)), AsItIs())
+        forgotten, times = sum(each.forgotten_since for each in alike), sum(each._times_weighed for each in alike)
+        return replace(found, calibration=calibration)._aged(forgotten, times)
 
     def learned_like(self, table: Any) -> tuple[Self, Report]:
         """The table under the same cuts, graphs, families and weights, so that both can be merged; and its report."""
@@ -300,10 +314,21 @@ class AutoModel(RelearnedModel):
     def _with(self, change: Any, batches: Sequence[Batch], *, more: int) -> Self:
         members = self._exact_or_refused()
         after = self._of_members([replace(each, model=change(each, list(map(each.rows, batches)))) for each in members])
-        moved = abs(after.rows_learned - self.rows_learned)
         if more > 0:
-            return replace(after, learned_since=self.learned_since + moved)
-        return replace(after, forgotten_since=self.forgotten_since + moved)
+            return after._aged(self.forgotten_since, self._times_weighed)
+        return replace(after, forgotten_since=self.forgotten_since + abs(after.rows_learned - self.rows_learned))
+
+    @property
+    def _times_weighed(self) -> int:
+        """How many times the rows that the weights were found by are among those learned: none where `like` another."""
+        before = self.rows_learned + self.forgotten_since - self.learned_since
+        return round(before / self.weight_weighed) if self.weight_weighed > 0.0 else 0
+
+    def _aged(self, forgotten: float, times_weighed: int) -> Self:
+        """What was learned since follows from all rows, whose sum is exact in any order."""
+        learned = self.rows_learned + forgotten - times_weighed * self.weight_weighed
+        least = 1e-9 * (self.rows_learned + forgotten)  # rounding of fractional weights
+        return replace(self, learned_since=learned if learned > least else 0.0, forgotten_since=forgotten)
 
     @property
     def _without_statistics(self) -> FitError:
@@ -323,7 +348,7 @@ class AutoModel(RelearnedModel):
     def _of_members(self, members: Sequence[Member]) -> Self:
         """The mixture of exact members that have changed: weights among themselves as before."""
         kept = np.array([not member.learns_weights for member in self.members])
-        weights = self.weights[kept] / self.weights[kept].sum()
+        weights = self.weights if kept.all() else self.weights[kept] / self.weights[kept].sum()
         declared = self.schema.declared_classes
         labels = Vocabulary.in_order((label for each in members for label in each.model.classes), declared)
         known = {
@@ -383,6 +408,12 @@ class AutoModel(RelearnedModel):
             "members and weights are chosen by all rows, and to choose them again without each row takes too long",
             fix="use folds, such as cv=10 (--cv 10)",
         )
+
+
+def _weighing_of(model: AutoModel) -> tuple[int, str]:
+    """By how many rows the weights were found, and all else that was found with them."""
+    parts = (model.settings, model.weights, model.pool, model.scores, model.notes, model.log_loss, model.certificate)
+    return model.n_weighed, fingerprint((*parts, model.weight_weighed, model.offered))
 
 
 def _warn_of_leaving(members: Sequence[Member], weights: Mapping[str, float]) -> None:
