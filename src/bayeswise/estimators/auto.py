@@ -18,6 +18,7 @@ from bayeswise.models.settings.auto import AutoOptions, AutoSettings, seconds_of
 class AutoClassifier(ClassifierBase):
     """p(class | row) from all models that apply, weighted by their predictions of left-out rows.
 
+    Columns of a frame are those of `bw.fit`; an array is numbers throughout, also where a column has only 0 and 1.
     Parameters are listed by help(bw.AutoClassifier).
 
     >>> import numpy as np

@@ -17,7 +17,7 @@ from bayeswise.estimators.inputs.targets import Labels
 from bayeswise.families.continuous.multivariate_normal import NormalInverseWishart
 from bayeswise.foundation.arrays import FloatArray, plain
 from bayeswise.foundation.errors import NotAvailableError, ParameterError
-from bayeswise.models.gaussian_bayes.learning import refuse_other_kinds
+from bayeswise.models.gaussian_bayes.learning import of_numbers, refuse_other_kinds
 from bayeswise.models.gaussian_bayes.model import GaussianBayesModel, request_of
 from bayeswise.models.settings.gaussian import GaussianBayesSettings, GaussianOptions
 from bayeswise.posteriors.line_regions import BayesError
@@ -157,5 +157,6 @@ class GaussianBayes(ClassNamePrefixFeaturesOutMixin, TransformerMixin, MergingBa
         schema = encoding.schema_of(
             X, categorical=False, overrides=overrides, flags_as_numbers=True, booleans_as_numbers=True
         )
+        schema = of_numbers(schema)
         refuse_other_kinds(schema)
         return GaussianBayesModel(schema, settings, summarise([], schema, request_of(schema, settings)).statistics)

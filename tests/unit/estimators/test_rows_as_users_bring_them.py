@@ -370,3 +370,23 @@ def test_decisions_of_an_estimator_leave_out_columns_that_it_was_not_fitted_with
         assert bw.decide(fitted, whole, LEND).action.tolist() == bw.decide(fitted, LOANS, LEND).action.tolist()
     decisions = bw.decide(bw.NaiveBayes().fit(LOANS, REPAID), whole, LEND)
     assert decisions.explain(2).action == decisions.explain(whole.iloc[2]).action == decisions.action[2]
+
+
+def test_gaussian_classes_leave_out_categories_of_a_frame_as_fit_does() -> None:
+    frame = pd.DataFrame(
+        {"x": [1.0, 2.0, 3.0, 4.5] * 5, "colour": ["red", "blue"] * 10, "z": [2.0, 1.0, 5.0, 3.0, 8.0] * 4}
+    )
+    with pytest.warns(UserWarning, match=r"Gaussian classes are of numbers; left out: 'colour' \(category\)"):
+        estimator = bw.GaussianBayes().fit(frame, REPAID)
+    with pytest.warns(UserWarning, match="left out"):
+        model = bw.fit(frame.assign(y=REPAID), "y", model="gaussian")
+    np.testing.assert_array_equal(estimator.predict_proba(frame), model.predict_proba(frame))
+
+
+def test_an_array_is_numbers_and_a_frame_has_flags() -> None:
+    X = np.column_stack([np.arange(20) % 2, np.arange(20) % 7])
+    kinds = [
+        [column.kind for column in bw.NaiveBayes().fit(each, REPAID).model_.schema.columns]
+        for each in (X, pd.DataFrame(X, columns=["u", "v"]))
+    ]
+    assert kinds == [["number", "number"], ["binary", "number"]]
