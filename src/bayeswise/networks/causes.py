@@ -111,7 +111,7 @@ class CausalEffect:
     """P(effect | do(cause = x)) and P(effect | cause = x) for each state x of the cause.
 
     `adjusted_by` is a smallest back-door set of observed nodes, else `through` a front-door set; both None if neither
-    criterion identifies the effect from them.
+    criterion identifies the effect from them. What is not a cause (`is_cause` is False) has no effect.
     """
 
     cause: str
@@ -120,6 +120,7 @@ class CausalEffect:
     seen: dict[Label, dict[Label, float]]
     adjusted_by: tuple[str, ...] | None
     through: tuple[str, ...] | None
+    is_cause: bool = True  # whether a directed path leads from the cause to the effect
 
     def difference(self, state: Label, first: Label, second: Label) -> float:
         """P(effect = state | do(cause = first)) - P(effect = state | do(cause = second))."""
@@ -130,7 +131,11 @@ class CausalEffect:
         for x, done in self.done.items():
             shown = ", ".join(f"{state} {p:.4f} (seen {self.seen[x][state]:.4f})" for state, p in done.items())
             lines.append(f"  do({self.cause} = {x}): {shown}")
-        if self.adjusted_by is not None:
+        if not self.is_cause:
+            lines.append(
+                f"  {self.cause} is not a cause of {self.effect}: no directed path leads there, the effect is 0"
+            )
+        elif self.adjusted_by is not None:
             lines.append(f"  adjust for {', '.join(self.adjusted_by) or 'nothing'}")
         elif self.through is not None:
             lines.append(f"  by the front door through {', '.join(self.through)}")
@@ -143,7 +148,7 @@ def causal_effect(
     network: BeliefNetwork, cause: str, effect: str, observed: Iterable[str] | None = None
 ) -> CausalEffect:
     """The effect in the mutilated graph, and observed nodes that identify it from data."""
-    _two(network, cause, effect)
+    x, y = _two(network, cause, effect)
     measured = None if observed is None else names_of(observed)
     done, seen = {}, {}
     for state in network.states(cause):
@@ -152,4 +157,5 @@ def causal_effect(
         seen[state] = dict(network.query(effect, {cause: state})) if possible else dict.fromkeys(done[state], np.nan)
     back = adjustment_sets(network, cause, effect, measured)
     front = [] if back else adjustment_sets(network, cause, effect, measured, front=True)
-    return CausalEffect(cause, effect, done, seen, back[0] if back else None, front[0] if front else None)
+    is_cause = x in graph.ancestors_of(network._parents, [y])
+    return CausalEffect(cause, effect, done, seen, back[0] if back else None, front[0] if front else None, is_cause)

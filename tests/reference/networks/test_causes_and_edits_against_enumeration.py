@@ -256,3 +256,11 @@ def test_an_influence_is_a_distance_between_rows() -> None:
     some = asia().influences()["smoking", "cancer"]
     p, q = np.array([0.1, 0.9]), np.array([0.01, 0.99])
     assert some == pytest.approx(math.sqrt(1.0 - np.sqrt(p * q).sum()))
+
+
+def test_what_no_directed_path_leads_from_is_not_a_cause() -> None:
+    network = BeliefNetwork([Node("repaid", ["yes", "no"], 0.5), Node("owner", ["yes", "no"], [0.8, 0.2], ["repaid"])])
+    effect = network.causal_effect("owner", "repaid")
+    assert not effect.is_cause and effect.difference("yes", "yes", "no") == 0.0
+    assert "owner is not a cause of repaid: no directed path leads there, the effect is 0" in str(effect)
+    assert network.causal_effect("repaid", "owner").is_cause

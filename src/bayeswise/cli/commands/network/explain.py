@@ -109,6 +109,7 @@ def effect(
         "seen": seen,
         "adjusted_by": found.adjusted_by,
         "through": found.through,
+        "is_cause": found.is_cause,
     }
     print(json_document(answer))
 
