@@ -113,7 +113,7 @@ def test_a_page_and_a_picture_are_written(bayeswise: Command, golf_model: Path, 
     ("words", "code", "what"),
     [
         ([], 2, "add --row outlook=... temperature=..."),
-        (["golf.csv", "--row", "wind=weak"], 2, "one row is needed"),
+        (["golf.csv", "--row", "wind=weak"], 2, "found a table and --row. Fix: leave out one of them"),
         (["--row", "otlook=sunny"], 4, "did you mean 'outlook'?"),
         (["--row", "outlook"], 2, "--row takes NAME=VALUE"),
         (["--row", "wind=weak", "wind=strong"], 2, "names 'wind' twice"),

@@ -267,3 +267,12 @@ def test_a_setting_of_the_wrong_kind_is_refused_by_name(overrides: dict[str, Any
     with pytest.raises(BayeswiseError, match=what) as refused:
         bw.fit(table, **{"target": "y", "model": "naive-bayes", **overrides})
     assert refused.value.fix
+
+
+@pytest.mark.parametrize("kind", ["gaussian", "tan", "tree"])
+def test_models_that_are_no_sum_over_columns_name_those_that_have_a_nomogram(kind: str) -> None:
+    table = {"x": [1.0, 2.0, 3.5, 4.0] * 5, "z": [1.0, 5.0, 2.0, 8.0] * 5, "y": ["a", "b", "a", "b"] * 5}
+    model = bw.fit(table, "y", model=kind)
+    assert not hasattr(model, "nomogram")
+    with pytest.raises(AttributeError, match=r"a nomogram adds up.*Fix: draw that of an additive model"):
+        model.nomogram({"x": 1.0, "z": 2.0})

@@ -130,6 +130,11 @@ class TableModel:
             )
         if name == "predictive" and self.capabilities.classes:
             raise NoSuchAnswerError(f"{kind} has no predictive", fix="use model.predict_proba(rows)")
+        if name == "nomogram":
+            raise NoSuchAnswerError(
+                f"{kind} is not a sum over columns, and a nomogram adds up their points",
+                fix='draw that of an additive model: model="naive-bayes" or "logistic"',
+            )
         raise AttributeError(f"{kind!r} object has no attribute {name!r}")
 
     def __eq__(self, other: object) -> bool:

@@ -13,6 +13,7 @@ import numpy as np
 
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import NotInstalledError, ParameterError, SourceError
+from bayeswise.render.labels import with_article
 from bayeswise.tables.partitions import NearSource, SpreadSource
 from bayeswise.tables.source import DEFAULT_NULL_WORDS, Source
 from bayeswise.tables.sources.table import TableSource
@@ -185,6 +186,6 @@ def _plain(table: Any) -> TableSource:
     if isinstance(table, Sequence) and not isinstance(table, bytes | bytearray):
         return records.from_dicts([table] if hasattr(table, "_asdict") else table)
     raise SourceError(
-        f"a {type(table).__name__} is not a table",
+        f"{with_article(type(table).__name__)} is not a table",
         fix="give a path, a dataframe, a 2-D array, a list of dicts or a dict of arrays",
     )

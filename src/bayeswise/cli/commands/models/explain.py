@@ -59,9 +59,10 @@ def run(
     bayeswise explain loan.bayeswise new.csv --costs decision.toml --flip
 
     Bars are log-odds: to the right for the answer, to the left for its rival. With --against, --flip finds the least
-    change that makes that class win: the fewest columns, and their nearest values. Gaussian Bayes weighs each column given the columns before it; a regression shows
-    what each column adds, relative to its mean. With --costs the action is explained: the expected cost of each action,
-    the distance of the posterior from the threshold, and what would change the action.
+    change that makes that class win: the fewest columns, and their nearest values. Gaussian Bayes weighs each column given
+    the columns before it; a regression shows what each column adds, relative to its mean. With --costs the action is
+    explained: the expected cost of each action, the distance of the posterior from the threshold, and what would change
+    the action.
     """
     from bayeswise.cli.options.one_row import row_of_table, typed_row
     from bayeswise.cli.output.reasons import (
@@ -85,6 +86,8 @@ def run(
         check_output(html, [model, *(files or ()), *([costs] if costs else [])], "html")
     if bool(row) == bool(files):
         example = " ".join(f"{name}=..." for name in fitted.schema.used[:2])
+        if row:
+            raise UsageError("one row is needed; found a table and --row", fix="leave out one of them")
         raise UsageError("one row is needed", fix=f"add --row {example}, or a FILE and --row-number N")
     if prior and costs is None:
         raise UsageError("--prior changes the action, and no costs are given", fix="add --costs decision.toml")

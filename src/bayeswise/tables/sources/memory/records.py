@@ -10,6 +10,7 @@ import numpy as np
 from bayeswise import _kernels
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import SourceError, row_number
+from bayeswise.render.labels import with_article
 from bayeswise.tables.source import RawColumn
 from bayeswise.tables.sources.cells import object_column, storage_of
 from bayeswise.tables.sources.memory.numpy_array import ArraysSource
@@ -53,7 +54,7 @@ def from_dicts(rows: Sequence[Any]) -> TableSource:
     rows = [row._asdict() if isinstance(row, tuple) and hasattr(row, "_asdict") else row for row in rows]
     for k, row in enumerate(rows):
         if not isinstance(row, Mapping):
-            found = f"row {row_number(k)} is a {type(row).__name__}, not a dict"
+            found = f"row {row_number(k)} is {with_article(type(row).__name__)}, not a dict"
             raise SourceError(found, fix="give one dict for each row, such as [{'age': 31, 'size': 'S'}]")
     names = list(dict.fromkeys(name for row in rows for name in row))
     description = "the row" if len(rows) == 1 else "list of dicts"
