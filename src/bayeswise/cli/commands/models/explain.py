@@ -59,10 +59,10 @@ def run(
     bayeswise explain loan.bayeswise new.csv --costs decision.toml --flip
 
     Bars are log-odds: to the right for the answer, to the left for its rival. With --against, --flip finds the least
-    change that makes that class win: the fewest columns, and their nearest values. Gaussian Bayes weighs each column given
-    the columns before it; a regression shows what each column adds, relative to its mean. With --costs the action is
-    explained: the expected cost of each action, the distance of the posterior from the threshold, and what would change
-    the action.
+    change that makes that class win: the fewest columns, and their nearest values. Gaussian Bayes weighs each column
+    given the columns before it; a regression shows what each column adds, relative to its mean. With --costs the action
+    is explained: the expected cost of each action, the distance of the posterior from the threshold, and what would
+    change the action.
     """
     from bayeswise.cli.options.one_row import row_of_table, typed_row
     from bayeswise.cli.output.reasons import (
