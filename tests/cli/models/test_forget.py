@@ -46,6 +46,7 @@ def test_rows_can_come_through_a_pipe_and_the_model_can_be_replaced(
         "target": "play",
         "rows_left": 10,
         "classes": {"no": 3, "yes": 7},
+        "kept_selection": [],
     }
 
 
@@ -165,3 +166,21 @@ def test_weights_of_classes_say_that_other_rows_remain(
         answer = bayeswise("forget", tmp_path / "model", gone, "--rows", remaining, "-o", tmp_path / "new")
         assert answer.code == 4, remaining
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("kind", ["tan", "k-dependence", "markov-blanket", "naive-bayes"])
+def test_what_forgotten_rows_helped_to_select_is_named(bayeswise: Command, tmp_path: Path, kind: str) -> None:
+    """Cuts are quantiles of all rows: without --rows they stay, and the file is not that of the remaining rows."""
+    draw = np.random.default_rng(0)
+    rows = [f"{draw.normal():.3f},{draw.integers(0, 3)}x,{'yn'[draw.integers(0, 2)]}\n" for _ in range(60)]
+    files = {"all": rows, "gone": rows[:20], "rest": rows[20:]}
+    for name, lines in files.items():
+        (tmp_path / f"{name}.csv").write_text("a,b,y\n" + "".join(lines))
+    model, less, again = (tmp_path / f"{name}.bayeswise" for name in ("model", "less", "again"))
+    assert bayeswise("fit", tmp_path / "all.csv", "-t", "y", "--model", kind, "-o", model).code == 0
+    answer = bayeswise("forget", model, tmp_path / "gone.csv", "-o", less)
+    noted = "selected with the forgotten rows" in answer.err and "forget --rows REMAINING.csv" in answer.err
+    assert answer.code == 0 and noted == (kind != "naive-bayes")
+    assert ("selected with the forgotten rows" in bayeswise("inspect", less).err) == noted
+    answer = bayeswise("forget", model, tmp_path / "gone.csv", "--rows", tmp_path / "rest.csv", "-o", again)
+    assert answer.code == 0 and "selected with" not in answer.err + bayeswise("inspect", again).err

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -41,6 +42,10 @@ def run(
     as_json: AsJson = False,
 ) -> None:
     """Remove rows from a model: the result is the model that never saw them, byte for byte.
+
+    Where learning selects something by looking at rows (the graph and cuts of tan, aode, k-dependence, markov-blanket,
+    families by evidence, members and weights of auto) that holds with --rows only; without, it is kept, and a note
+    says so.
 
     \b
     bayeswise forget play.bayeswise withdrawn.csv -o play.bayeswise
@@ -82,14 +87,30 @@ def run(
         "target": fitted.schema.target.name,
         "rows_left": count_of(weight_of(after)),
         "classes": class_weights(after),
+        "kept_selection": list(fitted.selected_by_rows) if remaining is None and fitted.capabilities.classes else [],
         **calibration_of(after),
     }
     if as_json:
         print(json_document(facts))
         return
     show(facts, weighted=fitted.schema.weight is not None)
-    say(*calibration_lines(facts))
+    say(*calibration_lines(facts), *selection_notes(facts["kept_selection"]))
     say(saved(out, replaced))
+
+
+def selection_notes(kept: Sequence[str]) -> Iterator[str]:
+    """What forgotten rows helped to select, and stays.
+
+    >>> list(selection_notes(["graph"]))
+    ['The graph was selected with the forgotten rows, and stays. Fix: forget --rows REMAINING.csv selects it again.']
+    """
+    if kept:
+        was, stays, it = ("was", "stays", "it") if kept == ["graph"] else ("were", "stay", "them")
+        what = " and ".join(kept)
+        yield (
+            f"The {what} {was} selected with the forgotten rows, and {stays}. "
+            f"Fix: forget --rows REMAINING.csv selects {it} again."
+        )
 
 
 def relearned(fitted: Any, source: Source) -> Any:

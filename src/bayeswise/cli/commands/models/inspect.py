@@ -6,6 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
+from bayeswise.cli.commands.models.forget import selection_notes
 from bayeswise.cli.options.reading import ModelFile, load_with_facts
 from bayeswise.cli.output.writing import Picture, check_picture, json_document, say
 from bayeswise.foundation.errors import KindError
@@ -25,6 +26,7 @@ def run(
     """
     from bayeswise.models.base.facts import about_model
     from bayeswise.models.files import inner_of, kind_of
+    from bayeswise.models.forgetting import forgotten_by
 
     check_picture(png, [model])
     fitted, described = load_with_facts("inspect", model)
@@ -44,6 +46,8 @@ def run(
         from bayeswise.cli.output.inspect_page import show
 
         show(facts)
+    if fitted.capabilities.classes and forgotten_by(fitted):
+        say(*selection_notes(list(fitted.selected_by_rows)))
     say(*([f"Saved {png}."] if png is not None else []))
 
 
