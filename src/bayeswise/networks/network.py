@@ -286,7 +286,8 @@ class BeliefNetwork(NetworkStructure):
     def write(self, path: str | os.PathLike[str]) -> tuple[str, ...]:
         """A file in the format of its suffix; reading it gives back the same network, bit for bit.
 
-        Returns a note for each thing that the format cannot store (UAI files have no names).
+        Returns a note for each thing that the format cannot store (UAI files have no names), or that few other programs
+        read in it (BIF with names in quotes).
         """
         from bayeswise.networks.formats import write
 

@@ -259,3 +259,14 @@ def test_one_step_is_not_steps(bayeswise: Command, tmp_path: Path) -> None:
     rows.write_text("a,b\n" + "x,u\ny,v\n" * 10 + "x,\n")
     answer = bayeswise("network", "learn", rows, "--missing", "em", "-o", tmp_path / "out.bif")
     assert "EM ended after 1 step;" in answer.err
+
+
+def test_names_in_quotes_are_noted_where_other_programs_do_not_read_them(bayeswise: Command, tmp_path: Path) -> None:
+    table = tmp_path / "years.csv"
+    table.write_text("year,z\n" + "".join(f"{2000 + k},{'ab'[k > 40]}\n" for k in range(80)))
+    learned = bayeswise("network", "learn", table, "--cuts", "year=2020,2050", "-o", tmp_path / "n.bif")
+    assert learned.code == 0, learned.err
+    note = "are in quotes, which pyAgrum and others do not read in BIF; they read them in .net and .xdsl"
+    assert learned.err.count(note) == 1
+    assert note in bayeswise("network", "convert", tmp_path / "n.bif", tmp_path / "m.bif").err
+    assert note not in bayeswise("network", "convert", tmp_path / "n.bif", tmp_path / "m.xdsl").err

@@ -160,7 +160,7 @@ def suffix_of(text: str) -> str | None:
 
 
 def write(network: BeliefNetwork, path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Write a file atomically; returns what the format cannot store."""
+    """Write a file atomically; returns what the format cannot store, or few programs read."""
     _refuse_what_is_not_a_path(path)
     if Path(path).suffix.lower() == MODEL_SUFFIX:
         network.save(path)
@@ -169,7 +169,7 @@ def write(network: BeliefNetwork, path: str | os.PathLike[str]) -> tuple[str, ..
 
 
 def write_description(described: Description, path: str | os.PathLike[str]) -> tuple[str, ...]:
-    """Write a network or a diagram in the format of the suffix; returns what that cannot store."""
+    """Write a network or a diagram in the format of the suffix; returns what that loses, or few programs read."""
     form = _format_of(path)
     try:
         content = form.text(described).encode("utf-8")
@@ -184,6 +184,8 @@ def write_description(described: Description, path: str | os.PathLike[str]) -> t
             fix="save it as a model file: network.save('network.bayeswise')",
         )
     write_bytes(path, packed(content, path))
+    if form.text is bif.text:
+        return bif.quoted_names(described)
     return (form.loses,) if form.loses else ()
 
 

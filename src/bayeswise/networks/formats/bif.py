@@ -252,6 +252,18 @@ def text(described: Description) -> str:
     return "\n".join(_lines(described)) + "\n"
 
 
+def quoted_names(described: Description) -> tuple[str, ...]:
+    """A note if states have names that are written in quotes, which few programs read."""
+    states = dict.fromkeys(str(state) for labels in described.states().values() for state in labels)
+    first = next((name for name in states if quoted(name) != name), None)
+    if first is None:
+        return ()
+    return (
+        f"names of states such as {quoted(first)} are in quotes, which pyAgrum and others do not read in BIF; they "
+        "read them in .net and .xdsl",
+    )
+
+
 def _lines(described: Description) -> Iterator[str]:
     states = {name: [quoted(state) for state in labels] for name, labels in described.states().items()}
     yield f"network {quoted(described.name)} {{\n}}"

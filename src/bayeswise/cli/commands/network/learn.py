@@ -173,10 +173,10 @@ def learn(
     say(*(f"{note}." for note in notes))
     with StepsBar() as steps:
         network, found = _learned(rows, overrides, steps, (resamples, averaged) if strengths else None)
-    network.write(output)
+    losses = network.write(output)
     print(json_document(_facts(network, found, notes, output, weight)) if as_json else _shown(network, found))
     about_edges = () if found is None else found.notes
-    say(*(f"Note: {note}." for note in (*network.notes, *about_edges)), saved(output, False))
+    say(*(f"Note: {note}." for note in (*network.notes, *about_edges, *losses)), saved(output, False))
 
 
 def _learn_gaussian(
