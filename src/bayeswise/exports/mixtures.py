@@ -147,8 +147,15 @@ def _scores_of_member(member: Member, model: AutoModel, row: Row, scores_of: Cal
     except ExportError as error:
         raise ExportError(
             f"{member.name!r}, a member of this auto model: {error.what}",
-            fix="fit one kind instead of auto (--model logistic or naive-bayes), or leave out columns (--ignore)",
+            fix=_fix(model),
         ) from None
+
+
+def _fix(model: AutoModel) -> str:
+    """A kind that is exported; neither it nor a part of a mixture reads texts there."""
+    texts = model.schema.texts
+    one = "fit one kind instead of auto (--model logistic or naive-bayes)"
+    return f"leave out the text (--ignore {' '.join(texts)})" if texts else f"{one}, or leave out columns (--ignore)"
 
 
 def _pooled(model: AutoModel, parts: Sequence[Scores]) -> Scores:

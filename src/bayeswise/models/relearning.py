@@ -155,7 +155,7 @@ def refuse_other_rows(model: Any, batches: Sequence[Batch]) -> None:
     Weights do not say which rows they were learned from: how many there were of each class must be the same.
     """
     if not capabilities_of(model).leave_one_out:
-        fix = "give the whole table that was learned, or leave out cv (--cv) for rows that are new to the model"
+        fix = "give the whole table that was learned; for rows that are new to the model nothing is left out (no cv)"
         _refuse_other_classes(model, batches, fix)
         return
     selected = " and ".join(model.selected_by_rows)

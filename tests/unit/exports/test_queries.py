@@ -164,3 +164,13 @@ def test_a_member_of_auto_that_is_not_exported_is_named_with_a_fix_for_auto() ->
     with pytest.raises(ExportError, match=r"'gaussian', a member of this auto model: a covariance of 30") as caught:
         answer_of(model)
     assert "--model logistic" in str(caught.value) and "--covariance" not in str(caught.value)
+
+
+def test_a_mixture_of_texts_says_to_leave_out_the_text() -> None:
+    mails = {
+        "text": ["win cash now", "lunch at noon"] * 20,
+        "sender": ["a", "b", "a"] * 13 + ["b"],
+        "y": ["spam", "ham"] * 20,
+    }
+    with pytest.raises(ExportError, match=r"Fix: leave out the text \(--ignore text\)"):
+        bw.fit(mails, "y", kinds={"text": "text"}).to_sql("duckdb")
