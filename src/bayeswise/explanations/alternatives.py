@@ -80,7 +80,10 @@ def number_grid(
             low, high = max(low, ends[0]), min(high, ends[1])
     if not (math.isfinite(low) and math.isfinite(high)) or not high > low:
         return [float(mean)]
-    digit, power = _round_step((high - low) / (ALTERNATIVES - 1))
+    width = (high - low) / (ALTERNATIVES - 1)
+    if not math.isfinite(width):
+        width = high / (ALTERNATIVES - 1) - low / (ALTERNATIVES - 1)
+    digit, power = _round_step(width)
     if whole and power < 0:
         digit, power = 1, 0
     step = float(f"{digit}e{power}")

@@ -28,7 +28,7 @@ from bayeswise.foundation.arrays import FloatArray
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import KindError
 from bayeswise.models.auto.candidates import Member
-from bayeswise.models.auto.inputs import AsNumbers
+from bayeswise.models.auto.inputs import AsNumbers, scale_of
 from bayeswise.posteriors.normalise import log_posterior
 from bayeswise.tables.batch import Batch
 from bayeswise.tables.schema.labels import Vocabulary
@@ -136,7 +136,9 @@ def _round_numbers(x: FloatArray) -> tuple[float, ...]:
 
     whole = bool((x == np.round(x)).all())
     ends = float(x.min()), float(x.max())
-    grid = number_grid(float(x.mean()), float(x.std()), len(x), whole=whole, observed=ends)
+    scale = scale_of(x)
+    mean, stddev = float((x * scale).mean() / scale), float((x * scale).std() / scale)
+    grid = number_grid(mean, stddev, len(x), whole=whole, observed=ends)
     return tuple(value for value in grid if ends[0] <= value <= ends[1])
 
 

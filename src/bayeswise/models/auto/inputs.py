@@ -191,8 +191,20 @@ class AsNumbers:
 def _means(values: FloatArray, there: BoolArray, weights: FloatArray) -> FloatArray:
     """(n_numbers,) of the cells that are there; 0 where none is."""
     total = np.array([weights[keep].sum() for keep in there.T])
-    sums = np.array([(weights[keep] * column[keep]).sum() for column, keep in zip(values.T, there.T, strict=True)])
-    return np.where(total > 0.0, sums / np.where(total > 0.0, total, 1.0), 0.0)
+    columns = [column[keep] for column, keep in zip(values.T, there.T, strict=True)]
+    scales = np.array([scale_of(column) for column in columns])
+    parts = zip(columns, there.T, scales.tolist(), strict=True)
+    sums = np.array([(weights[keep] * (column * scale)).sum() for column, keep, scale in parts])
+    return np.where(total > 0.0, sums / np.where(total > 0.0, total, 1.0) / scales, 0.0)
+
+
+def scale_of(x: FloatArray) -> float:
+    """A power of two that makes sums and squares of very large numbers finite; 1 for all others.
+
+    >>> scale_of(np.array([1e300, 2.0])) == 2.0**-600, scale_of(np.array([1e100]))
+    (True, 1.0)
+    """
+    return 2.0**-600 if float(np.abs(x).max(initial=0.0)) > 1e150 else 1.0
 
 
 def _frequent(codes: CodeArray, weights: FloatArray, known: Vocabulary, every_level: bool) -> Vocabulary:

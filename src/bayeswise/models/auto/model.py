@@ -285,8 +285,8 @@ class AutoModel(RelearnedModel):
                 ) from None
         _warn_of_leaving([*self.members, *other.members], self.weight_of_member | other.weight_of_member)
         both = (*forgotten_by(self), *forgotten_by(other))
-        mine, others = (each._of_members(each.exact_members) for each in (self, other))
-        return with_ledger(mine._joined(others, members), both)
+        own, others = (each._of_members(each.exact_members) for each in (self, other))
+        return with_ledger(own._joined(others, members), both)
 
     def _joined(self, other: Self, members: Sequence[Member]) -> Self:
         """The mixture of members with the rows of both, whichever comes first; both have exact members only.

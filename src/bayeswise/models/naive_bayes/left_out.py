@@ -199,7 +199,8 @@ def _all_parameters(scores: NormalScores, leaving: Leaving, own: Left, whole: Le
     shape = (len(rows), *scores.parameters.mean.shape)
     mean, mean_low = (np.broadcast_to(part, shape).copy() for part in statistic.mean_pair(empty=0.0))
     weight = np.broadcast_to(statistic.weight.to_floats(), shape).copy()
-    norm = np.sqrt(weight) * statistic.stddev("n", empty=0.0)
+    with np.errstate(over="ignore"):
+        norm = np.minimum(np.sqrt(weight) * statistic.stddev("n", empty=0.0), np.finfo(np.float64).max)
     for array, left in ((mean, own.mean), (mean_low, own.mean_low), (weight, own.weight), (norm, own.norm)):
         array[rows, leaving.groups] = left
     less = 0.0 if settings.variance_divisor == "n" else 1.0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
@@ -110,3 +111,16 @@ def test_the_action_changes_with_the_row(model: AutoModel) -> None:
 def test_a_model_of_an_earlier_version_says_what_it_lacks(model: AutoModel) -> None:
     with pytest.raises(KindError, match="earlier version"):
         least_change_of(replace(model, offered=None), WELL)
+
+
+@pytest.mark.parametrize("size", [1e155, 1e200, 1e308])
+@pytest.mark.parametrize("times", [1, 6])
+def test_numbers_as_large_as_they_come_are_offered_without_an_overflow(size: float, times: int) -> None:
+    numbers = [size, -size, 0.0, size / 3, 5.0, -size / 2] * times
+    rows = [{"a": number, "y": "pq"[k % 2]} for k, number in enumerate(numbers)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        model = bw.fit(rows, "y")
+        assert np.isfinite(model.predict_proba(rows)).all()
+    assert len(model.offered["a"]) > 10
+    assert all(-size <= number <= size for number in model.offered["a"])
