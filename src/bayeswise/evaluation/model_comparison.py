@@ -11,7 +11,7 @@ import numpy as np
 from bayeswise.decisions.decide import decide_rows
 from bayeswise.evaluation.evaluate import Evaluation, compare, evaluate
 from bayeswise.foundation.dataclass import dataclass
-from bayeswise.foundation.errors import BayeswiseError, CostError, FitError, TooLargeError
+from bayeswise.foundation.errors import BayeswiseError, CostError, DataError, FitError, TooLargeError
 from bayeswise.models.fitting import learned
 from bayeswise.models.held_out import FoldsError
 from bayeswise.models.registry import MODELS, kind_of_name
@@ -139,6 +139,9 @@ def compare_models(
             failed[kind] = error.with_traceback(None)  # which would hold on to the table
     if not found:
         name, why = next(iter(failed.items()))
+        if isinstance(why, DataError):  # of the table, whatever the model
+            linear, fix = "model='linear' (--model linear)", why.fix or "look at the table"
+            raise type(why)(why.what, fix=fix.replace(linear, "which is not compared (bayeswise fit --model linear)"))
         raise FitError(f"no model can learn from the table; {name}: {why.what}", fix=why.fix or "look at the table")
     by = "log-loss" if costs is None else "cost"
     shares = by_shares(next(iter(found.values())))

@@ -236,8 +236,9 @@ def promise_lines(evaluation: Evaluation, *, calibrated: bool = False) -> list[s
         sentences.append(f"The log-loss is off by {_spread(surprise)} from what the posteriors promised.")
     sentences.append("They are overconfident." if overconfident else "They are underconfident.")
     remedy = (
-        "the rows are unlike those that the calibration saw: fit and calibrate with rows such as these, or, if only "
-        "the shares of the classes have changed, give --prior estimate to `decide`"
+        "the model is calibrated already; this is chance, or these rows differ from those of "
+        "the calibration: then fit and calibrate with rows such as these, or, if only the shares of the classes have "
+        "changed, give --prior estimate to `decide`"
         if calibrated
         else "calibrate the model: fit --calibrate auto, in Python bw.fit(..., calibrate='auto')"
     )

@@ -260,3 +260,24 @@ def test_the_target_of_a_decision_file_needs_no_option(bayeswise: Command) -> No
     assert " -t repaid " in answer.err
     without = bayeswise("compare", EXAMPLES / "credit.csv", "--models", "naive-bayes")
     assert without.code == 2 and "there is no target. Fix: add -t COL" in without.err
+
+
+def test_a_target_that_is_a_number_is_an_error_of_the_data_as_in_fit(bayeswise: Command, tmp_path: Path) -> None:
+    table = tmp_path / "prices.csv"
+    table.write_text("a,price\n" + "".join(f"{k % 5},{k * 1.25 + 0.1}\n" for k in range(200)))
+    answer, fitted = (bayeswise(verb, table, "-t", "price") for verb in ("compare", "fit"))
+    assert answer.code == fitted.code == 3
+    assert "is a measurement" in answer.err and "which is not compared (bayeswise fit --model linear)" in answer.err
+
+
+def test_the_folds_that_check_proposes_are_ones_that_it_takes(bayeswise: Command, tmp_path: Path) -> None:
+    """A graph of 60 columns is selected again without each row: too much for 300 rows, so that folds are proposed."""
+    draw = np.random.default_rng(0)
+    frame = pd.DataFrame({f"c{k}": draw.choice(["a", "b", "c"], 300) for k in range(60)})
+    frame["y"] = draw.choice(["n", "p"], 300)
+    table, model = tmp_path / "wide.csv", tmp_path / "m.bayeswise"
+    frame.to_csv(table, index=False)
+    for kind, folds in (("k-dependence", "10"), ("naive-bayes", "loo")):
+        assert bayeswise("fit", table, "-t", "y", "--model", kind, "-o", model).code == 0
+        assert f"add --cv {folds}," in bayeswise("check", model, table).err
+        assert bayeswise("check", model, table, "--cv", folds).code == 0

@@ -98,7 +98,7 @@ def evaluated(
         found = evaluate(calibrated, source, costs, cv=folds, prior=named, progress=bar.advance)
     learned = folds is not None or are_learned_rows(model, found, source)
     if learned and folds is None:
-        folded = "loo" if model.capabilities.leave_one_out else "10"
+        folded = "loo" if model.capabilities.leave_one_out and few_enough(model, len(found.truth)) else "10"
         say(
             f"These are the rows that the model has learned: what its decisions cost on new rows is not seen here. "
             f"Fix: add --cv {folded}, or check other rows than {source.description}."
@@ -112,6 +112,13 @@ def are_learned_rows(model: Any, found: Evaluation, source: Source) -> bool:
         return False
     same_number = math.isclose(found.weights.sum(), model.class_weight.sum(), rel_tol=1e-9)
     return same_number and bool(model.has_learned_exactly(source))
+
+
+def few_enough(model: Any, n_rows: int) -> bool:
+    """Whether each row can be left out by a fit of its own, where rows select something."""
+    from bayeswise.models.relearning import MOST_CELLS
+
+    return not model.selected_by_rows or n_rows * n_rows * int(model.cells_per_row) <= MOST_CELLS
 
 
 def folds_of(cv: str | None) -> int | str | None:
