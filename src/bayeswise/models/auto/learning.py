@@ -157,7 +157,7 @@ class Trials:
         whole = Extent.of(self.schema, self.chosen, self.rows)
         n_folds = n_folds_for(self.chosen.n_rows)
         folds = turns(self.truth, n_folds)
-        one_class = len(np.unique(self.truth)) == 1
+        one_class = int((np.bincount(self.truth) > 0).sum()) == 1
         began, clock = time.monotonic(), Clock(self.seconds)
         larger = 1.0 + (self.rows.n_rows / self.chosen.n_rows - 1.0) / n_folds  # members are learned from all rows, too
         suited = [candidate.suited(whole) for candidate in CANDIDATES]
@@ -183,10 +183,18 @@ class Trials:
                 continue
             if trial is not None:
                 clock.estimated += estimate
-                self.done.append(trial)
+                self._keep(trial)
         order = {candidate.name: place for place, candidate in enumerate(CANDIDATES)}
         self.done.sort(key=lambda trial: order[trial.candidate.name])
         self.notes = {name: self.notes[name] for name in order if name in self.notes}
+
+    def _keep(self, trial: _Trial) -> None:
+        """Candidates that say the same of every row, to the bit, are one: the first of them."""
+        for other in self.done:
+            if trial.left_out.is_as(other.left_out):
+                self.notes[trial.candidate.name] = f"it says of all left-out rows what {other.candidate.name} says"
+                return
+        self.done.append(trial)
 
     def _tried(self, candidate: Candidate, inputs: Inputs | None, folds: IntArray) -> _Trial:
         """The member of all rows, and what it says of rows that it never saw.

@@ -141,7 +141,7 @@ def test_a_rare_flag_is_split_on(monkeypatch: pytest.MonkeyPatch) -> None:
     y = np.where(np.where(rare, ~a, a ^ b), "won", "lost").tolist()
     found: AutoModel = bw.fit({**table, "y": y}, "y", model="auto")
     losses = {score.name: score.log_loss for score in found.scores}
-    assert losses["trees, 16 leaves"] < 0.01  # 0.05 where the borders of bins are quantiles, which pass it over
+    assert losses["trees, 8 leaves"] < 0.01  # 0.05 where the borders of bins are quantiles, which pass it over
 
 
 def test_numbers_that_are_nearly_all_the_same_are_split_where_they_differ() -> None:
@@ -178,7 +178,7 @@ def test_each_level_of_a_category_can_be_split_on(monkeypatch: pytest.MonkeyPatc
     table: Columns = {f"c{j}": levels[:, j].tolist() for j in range(3)}
     y = np.where((levels == "a").all(axis=1), "all", "not all").tolist()
     found: AutoModel = bw.fit({**table, "y": y}, "y", model="auto")
-    (inputs,) = (each.inputs for each in found.members if each.name == "trees, 16 leaves")
+    (inputs,) = (each.inputs for each in found.members if each.name == "trees, 8 leaves")
     assert isinstance(inputs, AsTrees)
     assert [name for name, _ in inputs.base.features] == [f"c{j}={level}" for j in range(3) for level in "abc"]
 
@@ -214,3 +214,15 @@ def test_a_file_of_a_tree_that_splits_on_nothing_is_refused(model: AutoModel) ->
         replace(trees, node=None).refuse_impossible()
     with pytest.raises(SchemaError, match="match"):
         replace(trees, node=None, depth=3).refuse_impossible()  # 15 splits are not those of so deep complete trees
+
+
+def test_candidates_that_say_the_same_of_all_left_out_rows_are_one() -> None:
+    g = np.random.default_rng(2)
+    a, b, c = g.integers(0, 2, (3, 400))
+    y = (a ^ b ^ c) ^ (g.random(400) < 0.1)
+    table = {name: ["nt"[k] for k in values] for name, values in (("a", a), ("b", b), ("c", c), ("y", y.astype(int)))}
+    model = bw.fit(table, "y")
+    names = [score.name for score in model.scores]
+    assert "trees, 8 leaves" in names
+    assert "trees, 16 leaves" not in names
+    assert model.notes["trees, 16 leaves"] == "it says of all left-out rows what trees, 8 leaves says"
