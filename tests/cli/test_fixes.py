@@ -53,8 +53,8 @@ def test_advice_names_options(
     bayeswise: Command, write: Write, tmp_path: Path, table: str, words: list[str], fix: str
 ) -> None:
     n_verbs = 2 if words[0] == "network" else 1
-    out = [] if words[0] == "concept" else ["-o", tmp_path / "out.bif"]
-    answer = bayeswise(*words[:n_verbs], write(table), *words[n_verbs:], *out)
+    outputs = {"fit": ["-o", tmp_path / "out.bayeswise"], "network": ["-o", tmp_path / "out.bif"], "concept": []}
+    answer = bayeswise(*words[:n_verbs], write(table), *words[n_verbs:], *outputs[words[0]])
     assert fix in advice(answer)
     assert advice(answer).count("--category") <= 1
 

@@ -288,14 +288,25 @@ def test_halves_merge_to_the_whole_and_a_half_is_forgotten(
     assert bayeswise("inspect", left).code == 0
 
 
-@pytest.mark.parametrize("words", [("logistic",), ("linear", "--likelihood", "laplace")])
+@pytest.mark.parametrize(
+    ("words", "without_rows"),
+    [
+        (("logistic",), "Fix: give the rows that remain"),
+        (("linear", "--likelihood", "laplace"), "Fix: fit it again without these rows"),
+    ],
+)
 def test_weights_do_not_add_up(
-    fitted: Callable[..., Path], visits: Path, bayeswise: Command, tmp_path: Path, words: tuple[str, ...]
+    fitted: Callable[..., Path],
+    visits: Path,
+    bayeswise: Command,
+    tmp_path: Path,
+    words: tuple[str, ...],
+    without_rows: str,
 ) -> None:
     path = fitted(*words)
-    for verb in (("merge", path, path), ("forget", path, visits)):
+    for verb, fix in ((("merge", path, path), "Fix: fit"), (("forget", path, visits), without_rows)):
         refused = bayeswise(*verb, "-o", tmp_path / "new")
-        assert refused.code == 4 and "Fix: fit" in refused.err and not (tmp_path / "new").exists()
+        assert refused.code == 4 and fix in refused.err and not (tmp_path / "new").exists()
 
 
 # -- decisions ------------------------------------------------------------------------------------------------
