@@ -115,7 +115,7 @@ def test_rows_that_are_nearly_all_different_are_brought_here(monkeypatch: pytest
 
 def test_missing_cells_of_counted_rows_are_named_without_a_place() -> None:
     spread = dd.from_pandas(TABLE[["colour", "class"]], npartitions=3, sort=False)
-    with pytest.raises(MissingCellError, match=r"\d+ of 1000 rows have a missing cell, some in column 'colour'"):
+    with pytest.raises(MissingCellError, match=r"\d+ of 1,000 rows have a missing cell, some in column 'colour'"):
         bw.BeliefNetwork.learn(spread)
 
 

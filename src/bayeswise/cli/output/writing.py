@@ -141,7 +141,7 @@ def check_picture(path: str | None, inputs: Iterable[str]) -> None:
 
 
 def _is_any(path: str, others: Iterable[str]) -> bool:
-    found = [Path(match) for other in others for match in ([other] if Path(other).exists() else glob.glob(other))]  # noqa: PTH207 (may be absolute)
+    found = [Path(match) for other in others for match in glob.glob(glob.escape(other)) or glob.glob(other)]  # noqa: PTH207 (may be absolute)
     return Path(path).exists() and any(other.exists() and other.samefile(path) for other in found)
 
 

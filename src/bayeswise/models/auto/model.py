@@ -100,6 +100,8 @@ class AutoModel(RelearnedModel):
         for member in self.members:
             if any(label not in self.labels for label in member.model.classes):
                 raise SchemaError(f"{member.name} has a class that the mixture does not have")
+            if member.inputs is not None and member.inputs.schema.used != member.model.schema.used:
+                raise SchemaError(f"{member.name} has other columns than those that it is given")
 
     # -- what it is -------------------------------------------------------------------------------------------
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -111,6 +111,22 @@ def calibration_lines(facts: Mapping[str, Any]) -> list[str]:
     if found is None or found["current"]:
         return []
     return [f"Calibration: {found['age']}. Fix: fit --calibrate on all rows again."]
+
+
+def selection_lines(selected: Sequence[str]) -> list[str]:
+    """What rows that are forgotten have helped to select, and stays; a calibration has a line of its own.
+
+    >>> selection_lines(["graph"])
+    ['The graph was selected with the forgotten rows, and stays. Fix: forget --rows REMAINING.csv selects it again.']
+    """
+    kept = [each for each in selected if each != "calibration"]
+    if not kept:
+        return []
+    was, stays, it = ("was", "stays", "it") if kept == ["graph"] else ("were", "stay", "them")
+    return [
+        f"The {' and '.join(kept)} {was} selected with the forgotten rows, and {stays}. "
+        f"Fix: forget --rows REMAINING.csv selects {it} again."
+    ]
 
 
 def class_prior(model: Any) -> dict[str, Any]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Mapping
-from typing import Any, Literal
+from os import PathLike
+from typing import Any, Literal, Protocol
 
 from bayeswise.foundation.dataclass import dataclass
 from bayeswise.foundation.errors import ParameterError
@@ -16,6 +17,13 @@ from bayeswise.render.labels import Label
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0}
 _COSTS = "best is the model whose decisions cost least on left-out rows, not that of least log-loss"
 _FORM = "{action: {class: cost, ...}, ...}, bw.Costs, a frame or the path of a decision file"
+
+
+class CostTable(Protocol):
+    """`bw.Costs`, or a frame of costs."""
+
+    @property
+    def columns(self) -> Any: ...
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +62,9 @@ class AutoOptions(AutoSettings, common.ColumnOptions):
     """All that `fit` takes for a mixture of models."""
 
     model: Literal["auto"] = "auto"
-    costs: Any = setting(None, _COSTS, option="", form=_FORM)
+    costs: Mapping[Label, Any] | CostTable | str | PathLike[str] | None = setting(  # type: ignore[assignment]
+        None, _COSTS, option="", form=_FORM
+    )
     within: str | float | None = setting(
         None,
         "time limit: leave out the most expensive candidates, so that fitting ends in this time",

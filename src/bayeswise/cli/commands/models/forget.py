@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -56,7 +55,14 @@ def run(
     is learned again; a table that is not that of the remaining rows is refused (regressions and trees know it by the
     number of rows of each class).
     """
-    from bayeswise.models.base.facts import calibration_lines, calibration_of, class_weights, count_of, weight_of
+    from bayeswise.models.base.facts import (
+        calibration_lines,
+        calibration_of,
+        class_weights,
+        count_of,
+        selection_lines,
+        weight_of,
+    )
 
     fitted = reading.load_for("forget", model, *(("forgets",) if remaining is None else ()))
     if remaining is not None and not fitted.capabilities.classes:
@@ -94,23 +100,8 @@ def run(
         print(json_document(facts))
         return
     show(facts, weighted=fitted.schema.weight is not None)
-    say(*calibration_lines(facts), *selection_notes(facts["kept_selection"]))
+    say(*calibration_lines(facts), *selection_lines(facts["kept_selection"]))
     say(saved(out, replaced))
-
-
-def selection_notes(kept: Sequence[str]) -> Iterator[str]:
-    """What forgotten rows helped to select, and stays.
-
-    >>> list(selection_notes(["graph"]))
-    ['The graph was selected with the forgotten rows, and stays. Fix: forget --rows REMAINING.csv selects it again.']
-    """
-    if kept:
-        was, stays, it = ("was", "stays", "it") if kept == ["graph"] else ("were", "stay", "them")
-        what = " and ".join(kept)
-        yield (
-            f"The {what} {was} selected with the forgotten rows, and {stays}. "
-            f"Fix: forget --rows REMAINING.csv selects {it} again."
-        )
 
 
 def relearned(fitted: Any, source: Source) -> Any:

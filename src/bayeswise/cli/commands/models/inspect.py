@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import typer
 
-from bayeswise.cli.commands.models.forget import selection_notes
 from bayeswise.cli.options.reading import ModelFile, load_with_facts
 from bayeswise.cli.output.writing import Picture, check_picture, json_document, say
 from bayeswise.foundation.errors import KindError
@@ -24,7 +23,7 @@ def run(
     bayeswise inspect play.bayeswise --json | jq .columns
     bayeswise inspect tree.bayeswise --png tree.png
     """
-    from bayeswise.models.base.facts import about_model
+    from bayeswise.models.base.facts import about_model, selection_lines
     from bayeswise.models.files import inner_of, kind_of
     from bayeswise.models.forgetting import forgotten_by
 
@@ -47,7 +46,7 @@ def run(
 
         show(facts)
     if fitted.capabilities.classes and forgotten_by(fitted):
-        say(*selection_notes(list(fitted.selected_by_rows)))
+        say(*selection_lines(fitted.selected_by_rows))
     say(*([f"Saved {png}."] if png is not None else []))
 
 
