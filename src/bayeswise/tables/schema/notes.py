@@ -149,11 +149,12 @@ def advice_in_fit(column: Column, profile: ColumnProfile) -> tuple[Advice, ...]:
     return ()
 
 
-_SHARE_OF_A_LEVEL = 20  # a null word that takes fewer than one in so many rows is no level that was lost
+_SHARE_OF_A_LEVEL = 20  # a null word that takes fewer than one in so many rows is hardly a level that was lost
+_OF_WRITERS = {"NA", "N/A", "n/a", "<NA>", "NULL", "null", "NaN", "nan", "None"}  # what programs write for missing cells
 
 
 def words_like_levels(profile: ColumnProfile, null_words: Sequence[str]) -> Iterator[Advice]:
-    """Null words that are words, and as frequent among labels as a label is."""
+    """Null words that a person may have written for a level, and that are as frequent among labels as a label is."""
     if not profile.present or 2 * profile.invalid <= profile.present:
         return
     rarest = min((count for _, count in profile.levels), default=0)
@@ -161,7 +162,8 @@ def words_like_levels(profile: ColumnProfile, null_words: Sequence[str]) -> Iter
     for word, count in profile.null_words.items():
         counts[word.strip()] += count
     for word, count in sorted(counts.items()):
-        if re.search(r"[^\W\d_]", word) and count >= max(rarest, profile.rows / _SHARE_OF_A_LEVEL):
+        is_word = word not in _OF_WRITERS and re.search(r"[^\W\d_]", word)
+        if is_word and count >= max(rarest, profile.rows / _SHARE_OF_A_LEVEL):
             others = without(null_words, [word])
             typed = " ".join(f"--null {shlex.quote(each)}" for each in others) or "--null ''"
             what = f"{cells_of(count)} {quoted(word)}, which means missing"

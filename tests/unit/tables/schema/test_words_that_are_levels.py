@@ -102,9 +102,10 @@ def test_a_column_of_one_level_and_a_null_word_is_reported(tmp_path: Path) -> No
         fitted(str(path))
 
 
-@pytest.mark.parametrize("word", ["", "?", "NA"])
-def test_missing_cells_that_are_few_or_no_words_are_not_reported(tmp_path: Path, word: str) -> None:
-    n_missing = 3 if word == "NA" else 60
+@pytest.mark.parametrize(("word", "n_missing"), [("", 60), ("?", 60), ("NA", 60), ("None", 60), ("none", 3)])
+def test_missing_cells_that_are_few_or_as_programs_write_them_are_not_reported(
+    tmp_path: Path, word: str, n_missing: int
+) -> None:
     rows = [row for row in ROWS if row[0] != "none"] + [(word, "no")] * n_missing
     with warnings.catch_warnings():
         warnings.simplefilter("error")
