@@ -119,8 +119,11 @@ def mixture_lines(facts: Mapping[str, Any]) -> Iterator[Text]:
     elif mixture["age"]:
         what = "As it was fitted, before rows came or went"
     yield Text(f"\n{what}: log-loss {_loss(mixture['log_loss'])} on {mixture['rows']:,} left-out rows")
+    shares = f"The class shares alone: {_loss(mixture['log_loss_of_shares'])}"
+    is_better = mixture["log_loss"] is not None and mixture["log_loss"] < mixture["log_loss_of_shares"]
+    yield Text(shares if is_better else f"{shares}, not more: these rows do not show that the columns say anything")
     if mixture["power"] is not None:
-        yield Text(f"their log-odds are averaged, times {mixture['power']:.3g}")
+        yield Text(f"log-odds of the models are averaged, times {mixture['power']:.3g}")
     if mixture["calibration"] != "none":
         yield Text(f"calibrated: {mixture['calibration']}")
     if mixture["age"]:

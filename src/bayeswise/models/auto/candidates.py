@@ -24,6 +24,7 @@ from bayeswise.models.auto.extent import (
     cuts_worth_their_bits,
     every_row_chooses,
     few_pairs,
+    few_pairs_of_classes,
     few_parents,
     few_to_correlate,
     few_to_cross,
@@ -295,13 +296,13 @@ CANDIDATES = (
     Candidate(
         "naive-bayes, cut", "tan", "columns", {"structure": "naive"}, needs=(a_column, a_number), work=Work(10.0)
     ),
-    Candidate("averaged", "averaged", "all", work=Work(8.0)),
+    Candidate("averaged", "averaged", "all", needs=(few_pairs_of_classes,), work=Work(8.0)),
     Candidate(
         "averaged, shared",
         "averaged",
         "all",
         {"shared_variance": True, "relevance": FEW_RELEVANT, "smoothing": PSEUDO_ROWS_OF_MANY},
-        needs=(many_numbers,),
+        needs=(many_numbers, few_pairs_of_classes),
         work=Work(8.0),
     ),
     _gaussian("gaussian", covariance="per-class"),

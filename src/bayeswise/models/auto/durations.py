@@ -28,6 +28,7 @@ _OF_CANDIDATE = {  # seconds for each fold, and for each row and column (its squ
 _OF_REGRESSION = {"filled": 2e-7, "cut": 4e-7, "crossed": 2e-6, "words": 2e-7}  # for each row, weight and fold
 _OF_FIT = 0.003  # seconds of a fit of a regression or of Gaussian classes, whatever its rows
 _OF_COMPLETION = 1.5e-7  # for each pattern of missing cells, cube of the columns, class and fold: all steps of EM
+_OF_CONTRASTS = 3.5e-8  # for each number of each pair of classes, without each row
 _OF_TREES = 1.5e-6  # for each row, number or indicator, class and fold
 
 
@@ -50,8 +51,9 @@ def seconds_for(candidate: Candidate, extent: Extent, n_folds: int) -> float:
         square, n_fits = float(extent.n_features + 1) ** 2, _n_folds_of(candidate, extent, n_folds) + 1
         completed = extent.n_patterns * square * extent.n_features * extent.n_classes if extent.n_patterns > 1 else 0.0
         return n_fits * (_OF_FIT + 5e-9 * rows * square + _OF_COMPLETION * completed)
+    contrasts = _OF_CONTRASTS * extent.n_contrasted if candidate.kind == "averaged" else 0.0
     fixed, of_cell, power = _OF_CANDIDATE.get(candidate.name, _OF_CANDIDATE["markov-blanket"])
-    return n_fits * (
+    return contrasts + n_fits * (
         fixed + of_cell * rows * float(extent.n_columns + extent.n_texts + 1) ** power * extent.n_classes / 2
     )
 

@@ -30,6 +30,8 @@ MOST_PAIRS = 250_000  # pairs of columns that a network counts
 LEVELS_OF_A_NUMBER = 6  # as a guess, before cuts are found
 MOST_TRIPLE_CELLS = 3e5  # of the tables of triples of columns
 FEW_FOR_TRIPLES = 500  # rows: fewer say too little about triples
+MOST_CONTRASTED = 3e8  # numbers of all pairs of classes for each row left out, some ten seconds of one core
+OF_A_PAIR = 8  # numbers take as long as what is done once for a pair of classes
 MOST_PARENTS = 60  # columns among which a search looks for parents
 FEW_FOR_TREES = 100  # rows: fewer say too little about what trees find
 MANY_FOR_TREES = 50_000  # rows: what leaves of trees add is learned tree by tree
@@ -81,6 +83,11 @@ class Extent:
         return n_weight_vectors(self.n_classes)
 
     @property
+    def n_contrasted(self) -> float:
+        """The numbers by which pairs of classes are contrasted, once without each row."""
+        return float(self.n_rows) * self.n_classes**2 * (self.n_numbers + OF_A_PAIR) if self.n_numbers else 0.0
+
+    @property
     def n_grown(self) -> float:
         """The cells that trees read in a round, those of each class."""
         return float(self.n_rows) * self.n_features * self.n_vectors
@@ -128,6 +135,15 @@ def many_numbers(extent: Extent) -> str:
     if extent.n_numbers >= MANY_NUMBERS:
         return ""
     return f"{plural(extent.n_numbers, 'number')}, and classes share variances from {MANY_NUMBERS} on"
+
+
+def few_pairs_of_classes(extent: Extent) -> str:
+    if extent.n_contrasted <= MOST_CONTRASTED:
+        return ""
+    return (
+        f"{extent.n_rows:,} rows, {extent.n_numbers:,} numbers and {extent.n_classes:,} classes, whose pairs would be "
+        "contrasted without each row"
+    )
 
 
 def few_to_correlate(extent: Extent) -> str:

@@ -230,7 +230,7 @@ class LeftOutRows:
         rows = self._posterior(mixture), self.truth, self.row_weights
         if method != "auto":
             return replace(mixture, calibration=fit_calibration(method, *rows))
-        before, price = self._nats(mixture), self._price_of_calibration
+        before, price = self._nats_of_rows(mixture, np.arange(len(self.truth))), self._price_of_calibration
         if before <= price:  # no map gains more than all the nats that there are
             return mixture
         found = replace(mixture, calibration=fit_calibration(method, *rows, among=("dirichlet",)))

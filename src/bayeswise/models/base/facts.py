@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from bayeswise.foundation.special import xlogy
 from bayeswise.models.base.table_model import capabilities_of
 from bayeswise.models.files import inner_of
 from bayeswise.models.naive_bayes import MEstimate, NaiveBayesModel
@@ -68,7 +69,7 @@ def mixture_of(model: Any) -> dict[str, Any]:
     inside = inner_of(model)
     if not capabilities_of(inside).members:
         return {}
-    weights = inside.weight_of_member
+    weights, shares = inside.weight_of_member, inside.class_weight / inside.class_weight.sum()
     return {
         "mixture": {
             "members": weights,
@@ -86,6 +87,7 @@ def mixture_of(model: Any) -> dict[str, Any]:
             "without_statistics": [member.name for member in inside.members if member.learns_weights],
             "gone": [each.name for each in inside.scores if each.weight > 0.0 and each.name not in weights],
             "log_loss": json_number(inside.log_loss),
+            "log_loss_of_shares": float(-xlogy(shares, shares).sum()),
             "rows": inside.n_weighed,
             "power": None if inside.pool is None else inside.pool.power,
             "calibration": inside.calibration.name,

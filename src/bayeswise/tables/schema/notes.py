@@ -150,7 +150,7 @@ def advice_in_fit(column: Column, profile: ColumnProfile) -> tuple[Advice, ...]:
 
 
 _SHARE_OF_A_LEVEL = 20  # a null word that takes fewer than one in so many rows is hardly a level that was lost
-_OF_WRITERS = {"NA", "N/A", "n/a", "<NA>", "NULL", "null", "NaN", "nan", "None"}  # what programs write for missing cells
+_OF_WRITERS = {"NA", "N/A", "n/a", "<NA>", "NULL", "null", "NaN", "nan", "None"}  # what programs write for missing
 
 
 def words_like_levels(profile: ColumnProfile, null_words: Sequence[str]) -> Iterator[Advice]:

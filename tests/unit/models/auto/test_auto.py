@@ -575,3 +575,15 @@ def test_an_account_begins_at_the_shares_of_the_classes_and_a_row_of_means_has_a
     assert "(at the means)" in account.columns and "(at the means)" not in account.cells
     p = model.predict_proba(row)[0]
     assert account.log_odds("yes") == pytest.approx(math.log(p[1] / p[0]), abs=1e-9)
+
+
+def test_pairs_of_classes_are_contrasted_where_they_are_few() -> None:
+    (candidate,) = (each for each in CANDIDATES if each.name == "averaged")
+    dates = Extent(1_200, 4, 4, 0, 12, n_classes=577, n_patterns=1)
+    assert candidate.refusal(dates) == (
+        "1,200 rows, 4 numbers and 577 classes, whose pairs would be contrasted without each row"
+    )
+    assert candidate.refusal(replace(dates, n_numbers=0)) == ""  # only normal columns are contrasted
+    digits = Extent(1_800, 64, 0, 0, 0, n_classes=10, n_patterns=1)
+    assert candidate.refusal(digits) == ""
+    assert seconds_for(candidate, replace(dates, n_rows=400), 10) > 2 * seconds_for(candidate, digits, 10)

@@ -189,3 +189,12 @@ def test_one_row_and_one_class_have_a_mixture() -> None:
     assert one.weights.sum() == pytest.approx(1.0)
     same, log_loss = rows(np.zeros((3, 5, 1)), np.zeros(5, dtype=np.int64)).mixture("auto")
     assert same.weights.sum() == pytest.approx(1.0) and log_loss == 0.0
+
+
+def test_a_row_that_underflows_does_not_pay_for_a_calibration_of_many_classes() -> None:
+    truth = np.arange(60) % 30
+    log_p = normalised(np.log(np.eye(30)[truth] + 0.1))[None]
+    log_p[0, 0] = -800.0  # exp is 0, and its logarithm would be infinite
+    log_p[0, 0, 1] = 0.0
+    alone, _ = rows(log_p, truth).best(None, "auto")
+    assert isinstance(alone.calibration, AsItIs)  # 899 numbers cost 1,840 nats, and all rows have less
