@@ -58,6 +58,12 @@ def bayeswise(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatc
     return call
 
 
+def pytest_runtest_setup() -> None:
+    """Close what earlier tests have drawn: pyplot warns of 20 open figures, and a warning is an error."""
+    if (pyplot := sys.modules.get("matplotlib.pyplot")) is not None:
+        pyplot.close("all")
+
+
 # -- Spark: one session for all tests, in one process ----------------------------------------------------------
 spark_sessions = spark_of_tests.spark_sessions
 spark = spark_of_tests.spark
